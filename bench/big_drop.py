@@ -202,14 +202,14 @@ def restored(watch: Watch, user: Any) -> None:
     from lifecycle.backup.models import BackupBatch
     from lifecycle.restore.selectors.backups import BackupChoice
     from lifecycle.restore.services.backups import (
-        RestoreWish,
+        RestoreParams,
         restore_preview_request,
         restore_run_of,
     )
     from portal.runs.requests.services import run_drive
 
     day = BackupBatch.objects.values_list("day", flat=True).order_by("pk")[0]
-    wish = RestoreWish(BackupChoice(day=day), "bench", straight_on=True)
+    wish = RestoreParams(BackupChoice(day=day), "bench", straight_on=True)
     preview = restore_preview_request(LAKE, wish, user=user, now=timezone.now())
     with watch.during(preview), step("preview of the day"):
         preview = run_drive(preview.pk)

@@ -112,14 +112,14 @@ def queue(meter: Meter, *, n_tables: int, n_decided: int) -> None:
     from optimizer.core.services.speeds import speed_of
     from optimizer.iceberg.planner.services import maintainer
     from optimizer.iceberg.planner.services.maintainer import ICEBERG
-    from optimizer.iceberg.planner.services.planner import AT_ONCE, decide_due, queue_heard
+    from optimizer.iceberg.planner.services.planner import AT_ONCE, decide_due, queue_events
     from optimizer.models import IcebergTable, OptimizeTask, PolicyVersion
 
     rows = list(IcebergTable.objects.order_by("pk"))
 
     def hear() -> int:
         chunks = range(0, len(rows), AT_ONCE)
-        return sum(queue_heard(rows[n : n + AT_ONCE], now=timezone.now()) for n in chunks)
+        return sum(queue_events(rows[n : n + AT_ONCE], now=timezone.now()) for n in chunks)
 
     def decide() -> int:
         return sum(decide_due(LAKE, now=timezone.now()) for _ in range(0, n_decided, AT_ONCE))

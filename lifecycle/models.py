@@ -26,6 +26,7 @@ from lifecycle.inventory.models.findings import (
     TrendPoint,
 )
 from lifecycle.inventory.models.totals import OwnerTotals
+from lifecycle.policies.models.deletion_consents import DeletionConsent
 from lifecycle.policies.models.policy import (
     DatabaseSetting,
     DryRunRecord,
@@ -34,8 +35,12 @@ from lifecycle.policies.models.policy import (
     PathWaiver,
 )
 from lifecycle.policies.models.requests import PolicyRequest, PolicySnapshot
-from lifecycle.policies.models.still_read import DeletionConsent
-from lifecycle.relocation.models import AT_TARGET, FixItemState, RelocationMove, RelocationPlan
+from lifecycle.relocation.models import (
+    AT_TARGET,
+    RelocationMove,
+    RelocationMoveState,
+    RelocationPlan,
+)
 from lifecycle.restore.models import BackupSlice, PurgeNotice
 from lifecycle.restore_tests.models import RestoreTest, RestoreTestItem, RestoreVerification
 
@@ -56,7 +61,6 @@ __all__ = [
     "DryRunTable",
     "Enrollment",
     "EnrollmentItem",
-    "FixItemState",
     "ItemKind",
     "LatestScan",
     "NoticeCoverage",
@@ -71,6 +75,7 @@ __all__ = [
     "PolicySnapshot",
     "PurgeNotice",
     "RelocationMove",
+    "RelocationMoveState",
     "RelocationPlan",
     "RestoreTest",
     "RestoreTestItem",

@@ -74,7 +74,7 @@ def _families() -> Iterator[tuple[str, str, Iterable[Sample]]]:
     yield "outbox_waiting", "Messages not published yet.", [({}, _outbox())]
     yield "approvals_pending", "Approvals waiting for people.", _grouped_approvals()
     yield "notices", "Mails by state.", _grouped_notices()
-    yield "red_button", "1 while nothing may act on the lake.", _red_buttons()
+    yield "red_button", "1 while nothing may act on the lake.", _emergency_stops()
     yield "lease_left_seconds", "Time until a leader's lease ends.", _leases()
     yield "audit_events", "Length of the audit chain.", [({}, _audit_length())]
     yield "audit_anchor_age_seconds", "Time since the audit head was anchored.", _anchor_age()
@@ -131,7 +131,7 @@ def _grouped_notices() -> Iterator[Sample]:
         yield {"lake": row["lake"], "state": row["state"]}, row["n"]
 
 
-def _red_buttons() -> Iterator[Sample]:
+def _emergency_stops() -> Iterator[Sample]:
     for lake in sorted(all_lakes()):
         yield {"lake": lake}, 1.0 if emergency_stop_state(lake) else 0.0
 

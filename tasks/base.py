@@ -26,7 +26,7 @@ def holder() -> str:
 
 
 @app.task(name="tasks.run")
-def run_hint(row_id: str, *_args: Any, **_later: Any) -> None:
+def run_publish(row_id: str, *_args: Any, **_later: Any) -> None:
     """Do what a run needs now. Arguments that a newer release sends are left alone."""
     try:
         run_step(row_id, holder=holder())
@@ -36,7 +36,7 @@ def run_hint(row_id: str, *_args: Any, **_later: Any) -> None:
 
 
 @app.task(name="tasks.notice")
-def notice_hint(row_id: str, *_args: Any, **_later: Any) -> None:
+def notice_publish(row_id: str, *_args: Any, **_later: Any) -> None:
     """Send one notice if it is still due."""
     notice = Notice.objects.filter(pk=row_id).only("lake").first()
     if notice is None:

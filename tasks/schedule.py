@@ -18,7 +18,7 @@ from portal.access.services import directory_sync
 from portal.approvals.services import approvals_lapse
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError
-from portal.people.leavers import directory_leavers, ldap_leavers
+from portal.people.deprovisioning import directory_leavers, ldap_leavers
 from portal.runs.domain import Schedule
 from portal.runs.kinds.registry import RunKind, all_kinds
 from portal.runs.kinds.ticks import Tick, all_ticks

@@ -18,8 +18,8 @@ from lifecycle.drop.services.execution import (
     DROP_KIND,
     approval_day,
     check_approved,
+    check_exceptions,
     check_size,
-    check_waivers,
     is_approved,
     keep_days,
     may_be_read,
@@ -42,7 +42,7 @@ from portal.access.models import STAFF
 from portal.runs.execution.settling import will_try_again
 from portal.runs.kinds import registry as run_kinds
 from portal.runs.models import Run
-from portal.safety.selectors import RED_BUTTON_CODE, red_button_wait
+from portal.safety.selectors import EMERGENCY_STOP_CODE, emergency_stop_wait
 
 
 class PlanKind(run_kinds.RunKind):
@@ -90,7 +90,7 @@ class DropKind(run_kinds.RunKind):
         check_approved(plan, now=now)
         check_modes(plan.lake, plan.tables.values_list("db", flat=True))
         check_picture(plan.lake)
-        check_waivers(plan, now=now)
+        check_exceptions(plan, now=now)
         check_size(plan)
         _fence(run, plan, now)
 
@@ -117,11 +117,11 @@ class DropKind(run_kinds.RunKind):
 
     def waits(self, run: Run, *, now: datetime) -> str:
         """Wait while the emergency stop is on; it goes on by itself after the release."""
-        return red_button_wait(run.lake)
+        return emergency_stop_wait(run.lake)
 
     def must_wait(self, error: Mapping[str, Any]) -> bool:
         """Wait, too, when it was pressed between the claim and the fence."""
-        return error.get("code") == RED_BUTTON_CODE
+        return error.get("code") == EMERGENCY_STOP_CODE
 
     def beat(self, run: Run) -> None:
         """Renew the lease.

@@ -35,8 +35,12 @@ api_urlpatterns: list[URLPattern] = [
     path("plans/<uuid:plan_id>/approve/", api_plans.PlanApprove.as_view(), name="plan-approve"),
     path("plans/<uuid:plan_id>/reject/", api_plans.PlanReject.as_view(), name="plan-reject"),
     path("plans/<uuid:plan_id>/withdraw/", api_plans.PlanWithdraw.as_view(), name="plan-withdraw"),
-    path("wishes/", api_standing.WishList.as_view(), name="wishes"),
-    path("wishes/<uuid:wish_id>/close/", api_standing.WishClose.as_view(), name="wish-close"),
+    path("wishes/", api_standing.DeletionRequestList.as_view(), name="wishes"),
+    path(
+        "wishes/<uuid:wish_id>/close/",
+        api_standing.DeletionRequestClose.as_view(),
+        name="wish-close",
+    ),
     path("standing-rules/", api_standing.RuleList.as_view(), name="standing-rules"),
     path("standing-rules/<uuid:rule_id>/", api_standing.RuleDetail.as_view(), name="standing-rule"),
     path(

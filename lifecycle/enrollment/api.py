@@ -7,30 +7,30 @@ from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter
 
 from lifecycle.enrollment.selectors import (
-    ENROLMENT_ORDERS,
+    ENROLLMENT_ORDERS,
     FILTER_KEYS,
     ITEM_ORDERS,
-    EnrolItemFilter,
-    EnrolmentFilter,
-    enrolments_visible,
-    get_enrolment_for_user,
+    EnrollmentFilter,
+    EnrollmentItemFilter,
+    enrollments_visible,
+    get_enrollment_for_user,
     items_visible,
     preview,
 )
-from lifecycle.enrollment.services.enrolments import (
-    ENROLMENTS,
-    EnrolWish,
-    enrolment_request,
-    enrolment_undo,
+from lifecycle.enrollment.services.enrollments import (
+    ENROLLMENTS,
+    EnrollmentParams,
+    enrollment_request,
+    enrollment_undo,
 )
 from lifecycle.expiry.selectors import outcome_json
 from lifecycle.models import Enrollment
 from lifecycle.policies.api.serializers import (
-    EnrolmentDetailSerializer,
-    EnrolmentItemSerializer,
-    EnrolmentSerializer,
-    EnrolPreviewSerializer,
-    EnrolWishSerializer,
+    EnrollmentDetailSerializer,
+    EnrollmentItemSerializer,
+    EnrollmentParamsSerializer,
+    EnrollmentPreviewSerializer,
+    EnrollmentSerializer,
 )
 from lifecycle.policies.domain.policy import Values, check_values
 from portal.access.models import User
@@ -42,22 +42,22 @@ from portal.ui.api.proposals import decide_api, reasoned_api
 CHOICE = [OpenApiParameter(name, str) for name in FILTER_KEYS]
 
 
-class EnrolmentList(KeysetList):
+class EnrollmentList(KeysetList):
     """Enrollments."""
 
     operation_id = "enrolments_list"
-    serializer_class = EnrolmentSerializer
-    filterset_class = EnrolmentFilter
-    orders = ENROLMENT_ORDERS
+    serializer_class = EnrollmentSerializer
+    filterset_class = EnrollmentFilter
+    orders = ENROLLMENT_ORDERS
 
     def get_queryset(self) -> Rows:
         """List the enrollments that you may see."""
-        return enrolments_visible(self.lake, self.user)
+        return enrollments_visible(self.lake, self.user)
 
     @operation(
         "enrolments_create",
-        body=EnrolWishSerializer,
-        answer=EnrolmentDetailSerializer,
+        body=EnrollmentParamsSerializer,
+        answer=EnrollmentDetailSerializer,
         status=201,
         parameters=LAKE,
     )
@@ -65,22 +65,22 @@ class EnrolmentList(KeysetList):
         """Ask two people to enroll the chosen tables (admins and operators)."""
         said = self.data
         now = timezone.now()
-        wish = EnrolWish(
+        wish = EnrollmentParams(
             selection={key: said[key] for key in FILTER_KEYS},
             wanted=Values(said["level"], said["ttl"]),
             n_tables=said["n_tables"],
             reason=said["reason"],
         )
-        made = enrolment_request(self.lake, wish, user=self.user, now=now)
+        made = enrollment_request(self.lake, wish, user=self.user, now=now)
         return _detail(made, self.user)
 
 
-class EnrolmentPreview(ApiView):
+class EnrollmentPreview(ApiView):
     """What an enrollment would mean."""
 
     @operation(
         "enrolments_preview",
-        answer=EnrolPreviewSerializer,
+        answer=EnrollmentPreviewSerializer,
         parameters=[*LAKE, *CHOICE, OpenApiParameter("level", int), OpenApiParameter("ttl", int)],
     )
     def get(self) -> object:
@@ -98,58 +98,58 @@ class EnrolmentPreview(ApiView):
         }
 
 
-class EnrolmentDetail(ApiView):
+class EnrollmentDetail(ApiView):
     """One enrollment."""
 
-    @operation("enrolments_get", answer=EnrolmentDetailSerializer)
+    @operation("enrolments_get", answer=EnrollmentDetailSerializer)
     def get(self, enrolment_id: UUID) -> object:
         """Return an enrollment with the steps that you may take."""
-        found = get_enrolment_for_user(enrolment_id, user=self.user)
+        found = get_enrollment_for_user(enrolment_id, user=self.user)
         return _detail(found, self.user)
 
 
-class EnrolmentItems(KeysetList):
+class EnrollmentItems(KeysetList):
     """The tables of an enrollment."""
 
     operation_id = "enrolment_items_list"
-    serializer_class = EnrolmentItemSerializer
-    filterset_class = EnrolItemFilter
+    serializer_class = EnrollmentItemSerializer
+    filterset_class = EnrollmentItemFilter
     orders = ITEM_ORDERS
 
     def get_queryset(self) -> Rows:
         """List its tables that you may see, with what became of each."""
-        found = get_enrolment_for_user(self.kwargs["enrolment_id"], user=self.user)
+        found = get_enrollment_for_user(self.kwargs["enrolment_id"], user=self.user)
         return items_visible(found, self.user)
 
 
 def _detail(found: Enrollment, user: User) -> object:
     shown: Any = found
-    shown.transitions = ENROLMENTS.steps(found, user, now=timezone.now()).names
+    shown.transitions = ENROLLMENTS.steps(found, user, now=timezone.now()).names
     if not user.is_lake_staff:
         shown.what_if = {}  # counts tables that are not theirs
     return shown
 
 
-EnrolmentDecide = decide_api(
-    ENROLMENTS,
+EnrollmentDecide = decide_api(
+    ENROLLMENTS,
     "enrolments_decide",
     says="Approve or reject exactly what has the digest that you read.",
     shown=_detail,
-    answer=EnrolmentDetailSerializer,
+    answer=EnrollmentDetailSerializer,
 )
-EnrolmentWithdraw = reasoned_api(
-    ENROLMENTS.withdraw,
+EnrollmentWithdraw = reasoned_api(
+    ENROLLMENTS.withdraw,
     "enrolments_withdraw",
     says="Withdraw your enrollment before anybody decided.",
     shown=_detail,
-    answer=EnrolmentDetailSerializer,
+    answer=EnrollmentDetailSerializer,
 )
-EnrolmentUndo = reasoned_api(
-    enrolment_undo,
+EnrollmentUndo = reasoned_api(
+    enrollment_undo,
     "enrolments_undo",
     says="Have the values put back that stood before an enrollment (admins).",
     shown=_detail,
-    answer=EnrolmentDetailSerializer,
+    answer=EnrollmentDetailSerializer,
 )
 
 

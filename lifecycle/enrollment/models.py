@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from lifecycle.inventory.models.findings import LatestScan, TableFinding
 from lifecycle.policies.domain.policy import Values
-from lifecycle.policies.domain.states import EnrolItemState, EnrolmentState
+from lifecycle.policies.domain.states import EnrollmentItemState, EnrollmentState
 from portal.access.models import User
 from portal.approvals.models import Proposal
 
@@ -17,10 +17,10 @@ TABLE_CHARS = 256
 USER_CHARS = 150
 
 
-class EnrolmentQuerySet(models.QuerySet["Enrollment"]):
+class EnrollmentQuerySet(models.QuerySet["Enrollment"]):
     """Enrollments as a person may see them."""
 
-    def for_user(self, user: User) -> "EnrolmentQuerySet":
+    def for_user(self, user: User) -> "EnrollmentQuerySet":
         """Admins and operators see all; others those that name a table of theirs."""
         if user.is_lake_staff:
             return self
@@ -28,10 +28,10 @@ class EnrolmentQuerySet(models.QuerySet["Enrollment"]):
         return self.filter(Exists(items))
 
 
-class EnrolmentItemQuerySet(models.QuerySet["EnrollmentItem"]):
+class EnrollmentItemQuerySet(models.QuerySet["EnrollmentItem"]):
     """Tables of enrollments as a person may see them."""
 
-    def for_user(self, user: User) -> "EnrolmentItemQuerySet":
+    def for_user(self, user: User) -> "EnrollmentItemQuerySet":
         """Admins and operators see all; others the tables that are theirs now."""
         if user.is_lake_staff:
             return self
@@ -50,8 +50,8 @@ class Enrollment(Proposal):
     lake = models.CharField(max_length=LAKE_CHARS)
     state = models.CharField(
         max_length=9,
-        choices=[(one.value, one.value) for one in EnrolmentState],
-        default=EnrolmentState.PENDING.value,
+        choices=[(one.value, one.value) for one in EnrollmentState],
+        default=EnrollmentState.PENDING.value,
     )
     level = models.IntegerField()
     ttl = models.IntegerField()
@@ -69,7 +69,7 @@ class Enrollment(Proposal):
     undo_reason = models.TextField(blank=True)
     note = models.TextField(blank=True)
 
-    objects = EnrolmentQuerySet.as_manager()
+    objects = EnrollmentQuerySet.as_manager()
 
     class Meta:
         indexes: ClassVar = [
@@ -78,7 +78,7 @@ class Enrollment(Proposal):
         ]
         constraints: ClassVar = [
             models.CheckConstraint(
-                condition=Q(state__in=[one.value for one in EnrolmentState]),
+                condition=Q(state__in=[one.value for one in EnrollmentState]),
                 name="enrolment_known_state",
             )
         ]
@@ -113,13 +113,13 @@ class EnrollmentItem(models.Model):
     bytes_now = models.BigIntegerField(default=0)
     state = models.CharField(
         max_length=8,
-        choices=[(one.value, one.value) for one in EnrolItemState],
-        default=EnrolItemState.PENDING.value,
+        choices=[(one.value, one.value) for one in EnrollmentItemState],
+        default=EnrollmentItemState.PENDING.value,
     )
     note = models.TextField(blank=True)
     before = models.JSONField(null=True)
 
-    objects = EnrolmentItemQuerySet.as_manager()
+    objects = EnrollmentItemQuerySet.as_manager()
 
     class Meta:
         constraints: ClassVar = [

@@ -6,24 +6,24 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from lifecycle.enrollment.services.apply import enrolment_put_back, enrolment_write
-from lifecycle.enrollment.services.enrolments import (
-    ENROL_KIND,
-    ENROLMENTS,
-    enrolment_move,
-    enrolment_run,
+from lifecycle.enrollment.services.apply import enrollment_put_back, enrollment_write
+from lifecycle.enrollment.services.enrollments import (
+    ENROLL_KIND,
+    ENROLLMENTS,
+    enrollment_move,
+    enrollment_run,
 )
 from lifecycle.models import Enrollment
-from lifecycle.policies.domain.states import EnrolmentState
+from lifecycle.policies.domain.states import EnrollmentState
 from portal.runs.execution.settling import will_try_again
 from portal.runs.kinds import registry as run_kinds
 from portal.runs.models import Run
 
 
-class EnrolKind(run_kinds.RunKind):
+class EnrollmentRunKind(run_kinds.RunKind):
     """Writes the values of an enrollment, or puts back what stood before."""
 
-    name = ENROL_KIND
+    name = ENROLL_KIND
     title = "Enroll tables"
     queue = "plan"
 
@@ -31,19 +31,19 @@ class EnrolKind(run_kinds.RunKind):
         """Do as many batches as fit into one run."""
         enrolment = _of(run)
         undo = bool(run.params["undo"])
-        if enrolment.state != (EnrolmentState.UNDOING if undo else EnrolmentState.RUNNING):
+        if enrolment.state != (EnrollmentState.UNDOING if undo else EnrollmentState.RUNNING):
             return {"state": enrolment.state}
         if undo:
-            n_left = enrolment_put_back(enrolment, run)
+            n_left = enrollment_put_back(enrolment, run)
         else:
-            n_left = enrolment_write(enrolment, run, now=timezone.now())
+            n_left = enrollment_write(enrolment, run, now=timezone.now())
         return {"left": n_left}
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
         """Go on with the next part, or end the enrollment."""
         enrolment = _of(run)
         undo, part = bool(run.params["undo"]), int(run.params["part"])
-        if enrolment.state != (EnrolmentState.UNDOING if undo else EnrolmentState.RUNNING):
+        if enrolment.state != (EnrollmentState.UNDOING if undo else EnrollmentState.RUNNING):
             return
         now = timezone.now()
         if manifest["outcome"] != "done":
@@ -52,16 +52,16 @@ class EnrolKind(run_kinds.RunKind):
             return
         with transaction.atomic():
             if manifest["result"].get("left"):
-                enrolment_run(enrolment, undo=undo, part=part + 1, by=run.requested_by, now=now)
+                enrollment_run(enrolment, undo=undo, part=part + 1, by=run.requested_by, now=now)
             else:
-                to = EnrolmentState.UNDONE if undo else EnrolmentState.DONE
-                enrolment_move(enrolment, to, now=now)
+                to = EnrollmentState.UNDONE if undo else EnrollmentState.DONE
+                enrollment_move(enrolment, to, now=now)
 
 
-def register_enrol_kinds() -> None:
+def register_enroll_kinds() -> None:
     """Tell the platform of the run and the approval of enrollments."""
-    run_kinds.register(EnrolKind())
-    ENROLMENTS.register()
+    run_kinds.register(EnrollmentRunKind())
+    ENROLLMENTS.register()
 
 
 def _of(run: Run) -> Enrollment:
@@ -72,4 +72,4 @@ def _fail(enrolment: Enrollment, manifest: dict[str, Any], *, now: datetime) -> 
     error = manifest.get("error") or {}
     note = str(error.get("message") or f"Its run ended as {manifest['outcome']}.")
     with transaction.atomic():
-        enrolment_move(enrolment, EnrolmentState.FAILED, reason=note, now=now)
+        enrollment_move(enrolment, EnrollmentState.FAILED, reason=note, now=now)

@@ -8,20 +8,20 @@ import django_filters as filters
 from django.conf import settings
 from django.db.models import Count, Q, QuerySet
 
-from lifecycle.core.domain.enrolment import KEEP_FOREVER_LEVEL
+from lifecycle.core.domain.enrollment import KEEP_FOREVER_LEVEL
 from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.core.selectors.filters import person_answers
 from lifecycle.expiry.domain.what_if import Outcome
 from lifecycle.expiry.selectors import many_what_ifs
 from lifecycle.models import DatabaseSetting, Enrollment, EnrollmentItem, TableFinding
 from lifecycle.policies.domain.policy import Values
-from lifecycle.policies.domain.states import EnrolItemState, EnrolmentState
+from lifecycle.policies.domain.states import EnrollmentItemState, EnrollmentState
 from portal.access.models import User
 from portal.approvals.selectors import Steps
 from portal.lake.errors import NotVisible
 from portal.ui.lists.filters import ListFilter, prefix
 
-ENROLMENT_ORDERS = {"-created": ("-created_at",), "created": ("created_at",)}
+ENROLLMENT_ORDERS = {"-created": ("-created_at",), "created": ("created_at",)}
 ITEM_ORDERS = {"name": ("db", "table"), "-name": ("-db", "-table"), "-size": ("-bytes_now",)}
 FILTER_KEYS = ("db", "table", "owner", "person", "what")
 NOW_KINDS = [("none", "Not in lifecycle"), ("forever", "Kept for ever (LEVEL 0)")]
@@ -56,11 +56,11 @@ class CandidateFilter(ListFilter):
         return rows.filter(kept) if value == "forever" else rows.exclude(kept)
 
 
-class EnrolmentFilter(ListFilter):
+class EnrollmentFilter(ListFilter):
     """Enrollments by state."""
 
     state = filters.ChoiceFilter(
-        choices=[(one.value, one.value.capitalize()) for one in EnrolmentState], label="State"
+        choices=[(one.value, one.value.capitalize()) for one in EnrollmentState], label="State"
     )
 
     class Meta:
@@ -68,11 +68,11 @@ class EnrolmentFilter(ListFilter):
         fields: list[str] = []
 
 
-class EnrolItemFilter(ListFilter):
+class EnrollmentItemFilter(ListFilter):
     """Tables of an enrollment by what became of them."""
 
     state = filters.ChoiceFilter(
-        choices=[(one.value, one.value.capitalize()) for one in EnrolItemState], label="Result"
+        choices=[(one.value, one.value.capitalize()) for one in EnrollmentItemState], label="Result"
     )
     db = filters.CharFilter(label="Database")
     table = prefix("table", "Table")
@@ -133,12 +133,12 @@ def _written_to(lake: str) -> list[str]:
     return list(rows.values_list("db", flat=True))
 
 
-def enrolments_visible(lake: str, user: User) -> QuerySet[Enrollment]:
+def enrollments_visible(lake: str, user: User) -> QuerySet[Enrollment]:
     """Return the enrollments that a person may see."""
     return Enrollment.objects.filter(lake=lake).for_user(user).select_related("approval")
 
 
-def get_enrolment_for_user(enrolment_id: UUID | str, *, user: User) -> Enrollment:
+def get_enrollment_for_user(enrolment_id: UUID | str, *, user: User) -> Enrollment:
     """Return one enrollment, or NotVisible `enrolment.missing`, whether it exists or not."""
     rows = Enrollment.objects.for_user(user).select_related("approval", "run", "undo_run")
     found = rows.filter(pk=enrolment_id).first()
@@ -158,9 +158,9 @@ def result_counts(enrolment: Enrollment, user: User) -> dict[str, int]:
     return dict(rows.annotate(n=Count("pk")))
 
 
-def enrolment_other_steps(enrolment: Enrollment, user: User) -> Steps:
+def enrollment_other_steps(enrolment: Enrollment, user: User) -> Steps:
     """Return what a person may do with an enrollment that does not wait for a decision."""
-    if enrolment.state not in (EnrolmentState.DONE, EnrolmentState.FAILED):
+    if enrolment.state not in (EnrollmentState.DONE, EnrollmentState.FAILED):
         return Steps()
-    done = enrolment.items.filter(state=EnrolItemState.DONE).exists()
+    done = enrolment.items.filter(state=EnrollmentItemState.DONE).exists()
     return Steps(undo=user.is_lake_admin and done)

@@ -1,15 +1,15 @@
 """Registers `lifecycle.inventory` with the platform."""
 
 from lifecycle.inventory.services.file_system_alarms import register_file_system_gauge
+from lifecycle.inventory.services.item_details import register_inspect_kind
 from lifecycle.inventory.services.rescan import register_subscriber
-from lifecycle.inventory.services.why_look import register_look_kind
 from lifecycle.inventory.ui.nav import register_pages
 from lifecycle.inventory.ui.scan import register_scan_steps
 
 
 def register() -> None:
     """Add what this capability offers: runs, questions, pages, home cards."""
-    register_look_kind()
+    register_inspect_kind()
     register_subscriber()
     register_file_system_gauge()
     register_pages()

@@ -4,15 +4,15 @@ from django.urls import URLPattern, path
 
 from lifecycle.inventory.api import findings as api_findings
 from lifecycle.inventory.api import scans as api_scans
-from lifecycle.inventory.ui import expiring, scan, why
+from lifecycle.inventory.ui import expiring, item_details, scan
 
 ui_urlpatterns: list[URLPattern] = [
     path("expiring/", expiring.expiring, name="expiring"),
     path("tables/<name:db>/<name:table>/", expiring.table, name="table"),
     path("scan/", scan.scan_now, name="scan"),
     path("scans/<uuid:run_id>/smaller/", scan.scan_smaller, name="scan-smaller"),
-    path("tables/<name:db>/<name:table>/why/", why.why, name="why"),
-    path("tables/<name:db>/<name:table>/why/look/", why.why_look, name="why-look"),
+    path("tables/<name:db>/<name:table>/why/", item_details.why, name="why"),
+    path("tables/<name:db>/<name:table>/why/look/", item_details.why_look, name="why-look"),
 ]
 
 api_urlpatterns: list[URLPattern] = [

@@ -12,9 +12,9 @@ from django.utils import timezone
 from lifecycle.models import PolicyRequest
 from lifecycle.policies.domain.states import RequestKind
 from lifecycle.policies.services.apply import policies_look, policy_apply, request_fail
+from lifecycle.policies.services.exceptions import exception_approved
 from lifecycle.policies.services.extensions import extension_approved
 from lifecycle.policies.services.requests import POLICY_KIND, PolicyRequests
-from lifecycle.policies.services.waivers import waiver_approved
 from portal.access.models import User
 from portal.approvals.models import Approval
 from portal.runs.domain import Schedule
@@ -23,7 +23,7 @@ from portal.runs.kinds import registry as run_kinds
 from portal.runs.models import Run
 from portal.runs.requests.services import run_request
 
-LOOK_KIND = "lifecycle.policy_look"
+INSPECT_KIND = "lifecycle.policy_look"
 
 
 class PolicyKind(run_kinds.RunKind):
@@ -46,7 +46,7 @@ class PolicyKind(run_kinds.RunKind):
 class PolicyReadRunKind(run_kinds.RunKind):
     """Reads LEVEL, TTL and owner from the metastore."""
 
-    name = LOOK_KIND
+    name = INSPECT_KIND
     title = "Read policies"
     queue = "plan"
     schedule = Schedule(daily_at_hour=4)
@@ -57,12 +57,12 @@ class PolicyReadRunKind(run_kinds.RunKind):
         return policies_look(run.lake, db=db, table=table, now=timezone.now())
 
 
-def policy_look_request(lake: str, db: str, *, user: User, now: datetime) -> Run:
+def policy_inspection_request(lake: str, db: str, *, user: User, now: datetime) -> Run:
     """Ask what new tables of a database get; while one such run is under way, that one is given."""
     params = {"db": db}
-    under_way = Run.objects.filter(lake=lake, kind=LOOK_KIND, finished_at=None, subject_id=db)
+    under_way = Run.objects.filter(lake=lake, kind=INSPECT_KIND, finished_at=None, subject_id=db)
     return under_way.first() or run_request(
-        LOOK_KIND,
+        INSPECT_KIND,
         lake=lake,
         params=params,
         requested_by=user.username,
@@ -84,7 +84,7 @@ class GrantedRequests(PolicyRequests):
         if proposal.kind == RequestKind.EXTEND:
             extension_approved(proposal, approval, now)
         elif proposal.kind == RequestKind.WAIVE:
-            waiver_approved(proposal, approval, now)
+            exception_approved(proposal, approval, now)
         else:
             super().on_approved(proposal, approval, now=now)
 

@@ -2,12 +2,12 @@
 
 from django.urls import URLPattern, path
 
+from lifecycle.policies.api import deletion_consents as api_deletion_consents
+from lifecycle.policies.api import exceptions as api_exceptions
 from lifecycle.policies.api import holds as api_holds
 from lifecycle.policies.api import policy as api_policy
 from lifecycle.policies.api import requests as api_requests
-from lifecycle.policies.api import still_read as api_still_read
-from lifecycle.policies.api import waivers as api_waivers
-from lifecycle.policies.ui import holds, policy, requests, still_read, waivers
+from lifecycle.policies.ui import deletion_consents, exceptions, holds, policy, requests
 
 ui_urlpatterns: list[URLPattern] = [
     path("holds/", holds.holds, name="holds"),
@@ -37,24 +37,30 @@ ui_urlpatterns: list[URLPattern] = [
         requests.policy_request_withdraw_view,
         name="policy-request-withdraw",
     ),
-    path("still-read/", still_read.still_read, name="still-read"),
-    path("still-read/new/", still_read.still_read_new, name="still-read-new"),
-    path("still-read/<uuid:yes_id>/end/", still_read.still_read_end, name="still-read-end"),
-    path("waivers/", waivers.waivers, name="waivers"),
-    path("waivers/<uuid:waiver_id>/end/", waivers.waiver_end_view, name="waiver-end"),
+    path("still-read/", deletion_consents.still_read, name="still-read"),
+    path("still-read/new/", deletion_consents.deletion_consent_new, name="still-read-new"),
+    path(
+        "still-read/<uuid:yes_id>/end/",
+        deletion_consents.deletion_consent_end,
+        name="still-read-end",
+    ),
+    path("waivers/", exceptions.waivers, name="waivers"),
+    path("waivers/<uuid:waiver_id>/end/", exceptions.exception_end_view, name="waiver-end"),
 ]
 
 api_urlpatterns: list[URLPattern] = [
     path("holds/", api_holds.HoldList.as_view(), name="holds"),
     path("holds/<uuid:hold>/release/", api_holds.HoldRelease.as_view(), name="hold-release"),
     path("tables/<name:db>/<name:table>/policy/", api_policy.TablePolicy.as_view(), name="policy"),
-    path("tables/<name:db>/<name:table>/why/look/", api_policy.WhyLook.as_view(), name="why-look"),
+    path(
+        "tables/<name:db>/<name:table>/why/look/", api_policy.ItemDetails.as_view(), name="why-look"
+    ),
     path(
         "databases/<name:db>/policy/", api_policy.DatabasePolicy.as_view(), name="database-policy"
     ),
     path(
         "databases/<name:db>/policy/look/",
-        api_policy.DatabasePolicyLook.as_view(),
+        api_policy.DatabasePolicyRead.as_view(),
         name="database-policy-look",
     ),
     path("policy-requests/", api_requests.PolicyRequestList.as_view(), name="policy-requests"),
@@ -73,8 +79,12 @@ api_urlpatterns: list[URLPattern] = [
         api_requests.PolicyRequestWithdraw.as_view(),
         name="policy-request-withdraw",
     ),
-    path("still-read/", api_still_read.YesList.as_view(), name="still-read"),
-    path("still-read/<uuid:yes_id>/end/", api_still_read.YesEnd.as_view(), name="still-read-end"),
-    path("waivers/", api_waivers.WaiverList.as_view(), name="waivers"),
-    path("waivers/<uuid:waiver_id>/end/", api_waivers.WaiverEnd.as_view(), name="waiver-end"),
+    path("still-read/", api_deletion_consents.YesList.as_view(), name="still-read"),
+    path(
+        "still-read/<uuid:yes_id>/end/",
+        api_deletion_consents.YesEnd.as_view(),
+        name="still-read-end",
+    ),
+    path("waivers/", api_exceptions.ExceptionList.as_view(), name="waivers"),
+    path("waivers/<uuid:waiver_id>/end/", api_exceptions.ExceptionEnd.as_view(), name="waiver-end"),
 ]

@@ -20,7 +20,7 @@ LAKE_CHARS = 32
 DIGEST_CHARS = 64
 
 
-class FixItemState(models.TextChoices):
+class RelocationMoveState(models.TextChoices):
     """Where one item of a relocation plan stands."""
 
     ASKED = "ASKED", "being checked"
@@ -37,10 +37,10 @@ class FixItemState(models.TextChoices):
 
 
 # Items that lie at their new place now.
-AT_TARGET = (FixItemState.MOVED, FixItemState.NEW_DATA)
+AT_TARGET = (RelocationMoveState.MOVED, RelocationMoveState.NEW_DATA)
 
 
-class PathFixQuerySet(models.QuerySet["RelocationPlan"]):
+class RelocationPlanQuerySet(models.QuerySet["RelocationPlan"]):
     """Who may see which relocation plan."""
 
     def for_user(self, user: User) -> Self:
@@ -78,7 +78,7 @@ class RelocationPlan(Proposal):
     ended_reason = models.TextField(blank=True)
     outcome = models.JSONField(default=dict)
 
-    objects = PathFixQuerySet.as_manager()
+    objects = RelocationPlanQuerySet.as_manager()
 
     class Meta:
         indexes: ClassVar = [
@@ -106,7 +106,7 @@ class RelocationPlan(Proposal):
         return f"undoes relocation plan {self.undo_of.short_id}"
 
 
-class PathFixItemQuerySet(models.QuerySet["RelocationMove"]):
+class RelocationMoveQuerySet(models.QuerySet["RelocationMove"]):
     """Rows that carry the names of a table and its owners."""
 
     def for_user(self, user: User) -> Self:
@@ -134,12 +134,12 @@ class RelocationMove(models.Model):
     n_bytes = models.PositiveBigIntegerField(default=0)
     n_partitions = models.PositiveIntegerField(default=0)
     state = models.CharField(
-        max_length=16, choices=FixItemState.choices, default=FixItemState.ASKED
+        max_length=16, choices=RelocationMoveState.choices, default=RelocationMoveState.ASKED
     )
     why = models.CharField(max_length=32, blank=True, help_text="why it is left out, as a word")
     note = models.TextField(blank=True)
 
-    objects = PathFixItemQuerySet.as_manager()
+    objects = RelocationMoveQuerySet.as_manager()
 
     class Meta:
         # No constraint over the name: with it the key would be longer than MySQL takes.

@@ -148,7 +148,7 @@ def _fence(run: Run, fix: RelocationPlan) -> dict[str, Any]:
     )
 
 
-def register_path_fix_kinds() -> None:
+def register_relocation_kinds() -> None:
     """Tell the platform of the runs, the tick and the approval of this file."""
     register_tick(Tick("lifecycle.path_fixes", START_EVERY, fixes_turn))
     for kind in (FixPlanKind(), FixKind(), UndoFixKind()):

@@ -8,10 +8,10 @@ from django.db.models import Count, QuerySet
 from lifecycle.inventory.models.findings import FindingKind
 from lifecycle.models import (
     AT_TARGET,
-    FixItemState,
     PathFinding,
     PlanState,
     RelocationMove,
+    RelocationMoveState,
     RelocationPlan,
 )
 from lifecycle.planning.selectors.inputs import act_databases
@@ -26,7 +26,7 @@ CANDIDATE_ORDERS = {"name": ("db", "table", "partition")}
 UNDER_WAY = (PlanState.DRAFTING, PlanState.PENDING, PlanState.APPROVED, PlanState.RUNNING)
 
 
-class PathFixFilter(ListFilter):
+class RelocationPlanFilter(ListFilter):
     """Relocation plans by state and maker."""
 
     state = filters.ChoiceFilter(choices=PlanState.choices, label="State", empty_label="Any")
@@ -37,10 +37,12 @@ class PathFixFilter(ListFilter):
         fields: list[str] = []
 
 
-class PathFixItemFilter(ListFilter):
+class RelocationMoveFilter(ListFilter):
     """What was asked for, by name and what became of it."""
 
-    state = filters.ChoiceFilter(choices=FixItemState.choices, label="State", empty_label="Any")
+    state = filters.ChoiceFilter(
+        choices=RelocationMoveState.choices, label="State", empty_label="Any"
+    )
     db = filters.CharFilter(label="Database")
     table = prefix("table", "Table")
 

@@ -1,7 +1,7 @@
 """Registers `lifecycle.restore` with the platform."""
 
 from lifecycle.restore.run_kinds import register_backup_kinds
-from lifecycle.restore.services.contents import register_look_kinds
+from lifecycle.restore.services.contents import register_inspect_kinds
 from lifecycle.restore.services.undo import register_undo_kind
 from lifecycle.restore.ui.nav import register_pages
 from lifecycle.restore.ui.run_subjects import register_run_subjects
@@ -10,7 +10,7 @@ from lifecycle.restore.ui.run_subjects import register_run_subjects
 def register() -> None:
     """Add what this capability offers: runs, questions, pages, home cards."""
     register_backup_kinds()
-    register_look_kinds()
+    register_inspect_kinds()
     register_undo_kind()
     register_pages()
     register_run_subjects()

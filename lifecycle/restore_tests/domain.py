@@ -25,7 +25,7 @@ _OWN = ("createTime", "lastAccessTime", "writeId", "privileges", "id")
 _OWN_PARAMETERS = ("transient_lastDdlTime", "lakewarden.", "COLUMN_STATS_ACCURATE")
 
 
-class DrillState(StrEnum):
+class RestoreTestState(StrEnum):
     """How a restore test went; INCOMPLETE proves nothing, for or against."""
 
     RUNNING = "RUNNING"
@@ -119,7 +119,7 @@ def is_due(last: datetime | None, *, now: datetime, every: timedelta) -> bool:
     return last is None or now - last >= every - timedelta(hours=6)
 
 
-def proof_state(proof: Proof, *, now: datetime, lasts: timedelta) -> VerificationStatus:
+def verification_status(proof: Proof, *, now: datetime, lasts: timedelta) -> VerificationStatus:
     """Judge a database's proof: a failure stands until a later restore test proves the opposite."""
     if proof.failed_at is not None and proof.failed_at >= (proof.verified_at or _NEVER):
         return VerificationStatus.FAILED
@@ -133,15 +133,19 @@ def proof_state(proof: Proof, *, now: datetime, lasts: timedelta) -> Verificatio
     return VerificationStatus.OVERDUE if is_old else VerificationStatus.WAITING
 
 
-def drill_state(outcomes: Iterable[Compared], *, is_whole: bool) -> DrillState:
+def restore_test_state(outcomes: Iterable[Compared], *, is_whole: bool) -> RestoreTestState:
     """Judge a restore test: one difference fails it.
 
     One that ended early or compared nothing is none.
     """
     found = set(outcomes)
     if Compared.DIFFERS in found:
-        return DrillState.FAILED
-    return DrillState.PROVEN if is_whole and Compared.PROVEN in found else DrillState.INCOMPLETE
+        return RestoreTestState.FAILED
+    return (
+        RestoreTestState.PROVEN
+        if is_whole and Compared.PROVEN in found
+        else RestoreTestState.INCOMPLETE
+    )
 
 
 def scratch_database(run: str, epoch: int) -> str:

@@ -5,10 +5,10 @@ from typing import ClassVar
 
 from django.db import models
 
-from lifecycle.restore_tests.domain import Compared, DrillState
+from lifecycle.restore_tests.domain import Compared, RestoreTestState
 
 
-def _choices(states: type[DrillState | Compared]) -> list[tuple[str, str]]:
+def _choices(states: type[RestoreTestState | Compared]) -> list[tuple[str, str]]:
     return [(state.value, state.value.lower()) for state in states]
 
 
@@ -25,7 +25,7 @@ class RestoreTest(models.Model):
         null=True, unique=True, help_text="its lake's while it is under way: there is one at a time"
     )
     state = models.CharField(
-        max_length=16, choices=_choices(DrillState), default=DrillState.RUNNING.value
+        max_length=16, choices=_choices(RestoreTestState), default=RestoreTestState.RUNNING.value
     )
     requested_by = models.CharField(max_length=150)
     started_at = models.DateTimeField()

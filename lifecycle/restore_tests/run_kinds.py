@@ -7,24 +7,24 @@ from django.utils import timezone
 
 from lifecycle.backup.services.beating import act_beat
 from lifecycle.restore_tests.domain import is_due
-from lifecycle.restore_tests.services.alarms import drill_failed_queue
-from lifecycle.restore_tests.services.drills import (
+from lifecycle.restore_tests.services.alarms import restore_test_failed_queue
+from lifecycle.restore_tests.services.restore_tests import (
     KIND,
-    drill_begin,
-    drill_every,
-    drill_last_begun,
-    drill_params,
-    drill_wanted,
+    restore_test_begin,
+    restore_test_every,
+    restore_test_last_begun,
+    restore_test_params,
+    restore_test_wanted,
 )
-from lifecycle.restore_tests.services.results import drill_ingest
+from lifecycle.restore_tests.services.results import restore_test_ingest
 from portal.access.models import STAFF
 from portal.runs.domain import Schedule
 from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
-from portal.safety.selectors import red_button_wait
+from portal.safety.selectors import emergency_stop_wait
 
 
-class DrillKind(RunKind):
+class RestoreTestKind(RunKind):
     """Restores a sample of the backups into a scratch database, compares and clears it.
 
     It is no acting kind: it has no fence, takes no backup and moves nothing of anybody's. One that
@@ -32,7 +32,7 @@ class DrillKind(RunKind):
     """
 
     name = KIND
-    job = "lifecycle.restore_tests.jobs.drill"
+    job = "lifecycle.restore_tests.jobs.restore_test"
     title = "Restore test"
     queue = "restore"
     attempts = 1
@@ -41,24 +41,24 @@ class DrillKind(RunKind):
 
     def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
         """Wanted on the day on which the last one is old enough, and where there is a backup."""
-        if not is_due(drill_last_begun(lake), now=now, every=drill_every()):
+        if not is_due(restore_test_last_begun(lake), now=now, every=restore_test_every()):
             return None
-        return {"now": now.isoformat()} if drill_wanted(lake, now=now) else None
+        return {"now": now.isoformat()} if restore_test_wanted(lake, now=now) else None
 
     def waits(self, run: Run, *, now: datetime) -> str:
         """Wait while the emergency stop is on.
 
         A restore test writes to the lake, though to its own only.
         """
-        return red_button_wait(run.lake)
+        return emergency_stop_wait(run.lake)
 
     def prepare(self, run: Run) -> None:
         """Draw the sample; asked again it is the same."""
-        drill_begin(run, now=timezone.now())
+        restore_test_begin(run, now=timezone.now())
 
     def request(self, run: Run) -> dict[str, Any]:
         """Return the job the drawn batches."""
-        return drill_params(drill_begin(run, now=timezone.now()))
+        return restore_test_params(restore_test_begin(run, now=timezone.now()))
 
     def beat(self, run: Run) -> None:
         """Tell the job of cancel and the emergency stop."""
@@ -67,11 +67,11 @@ class DrillKind(RunKind):
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
         """Store the result, and notify admins and operators of what would not come back."""
         now = timezone.now()
-        drill = drill_ingest(run, manifest, now=now)
+        drill = restore_test_ingest(run, manifest, now=now)
         if drill is not None:
-            drill_failed_queue(drill, now=now)
+            restore_test_failed_queue(drill, now=now)
 
 
-def register_drill_kinds() -> None:
+def register_restore_test_kinds() -> None:
     """Tell the platform of the runs of this file."""
-    register(DrillKind())
+    register(RestoreTestKind())

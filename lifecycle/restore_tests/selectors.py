@@ -16,25 +16,25 @@ from lifecycle.restore.selectors.backups import backup_totals_for_user, backups_
 from lifecycle.restore_tests.domain import (
     BackedUp,
     Compared,
-    DrillState,
     Proof,
+    RestoreTestState,
     VerificationStatus,
-    proof_state,
+    verification_status,
 )
 from portal.access.models import User
 from portal.lake.errors import NotVisible
 from portal.runs.models import Run
 from portal.ui.lists.filters import DayInput, ListFilter
 
-DRILL_ORDERS = {"-started": ("-started_at", "-id"), "started": ("started_at", "id")}
+RESTORE_TEST_ORDERS = {"-started": ("-started_at", "-id"), "started": ("started_at", "id")}
 ITEM_ORDERS = {"name": ("db", "table")}
 
 
-class DrillFilter(ListFilter):
+class RestoreTestFilter(ListFilter):
     """Restore tests by how they went, who asked and day."""
 
     state = filters.ChoiceFilter(
-        choices=[(state.value, state.value.capitalize()) for state in DrillState],
+        choices=[(state.value, state.value.capitalize()) for state in RestoreTestState],
         label="Outcome",
         empty_label="Any",
     )
@@ -51,7 +51,7 @@ class DrillFilter(ListFilter):
         fields: list[str] = []
 
 
-class DrillItemFilter(ListFilter):
+class RestoreTestItemFilter(ListFilter):
     """What a restore test compared, by outcome and name."""
 
     outcome = filters.ChoiceFilter(
@@ -68,7 +68,7 @@ class DrillItemFilter(ListFilter):
 
 
 @dataclass(frozen=True, slots=True)
-class DatabaseProven:
+class VerifiedDatabase:
     """Where one database stands: what lies in its backups, and when that was last proven."""
 
     db: str
@@ -86,12 +86,12 @@ class DatabaseProven:
         return self.failed_by if self.state is VerificationStatus.FAILED else self.proven_by
 
 
-def drills_of(lake: str) -> QuerySet[RestoreTest]:
+def restore_tests_of(lake: str) -> QuerySet[RestoreTest]:
     """Return the restore tests of a lake; they name no data, so everybody may know of them."""
     return RestoreTest.objects.filter(lake=lake)
 
 
-def get_drill(drill_id: UUID | str) -> RestoreTest:
+def get_restore_test(drill_id: UUID | str) -> RestoreTest:
     """Return one restore test; NotVisible where there is none."""
     found = RestoreTest.objects.filter(public_id=drill_id).first()
     if found is None:
@@ -99,7 +99,7 @@ def get_drill(drill_id: UUID | str) -> RestoreTest:
     return found
 
 
-def drill_run(drill: RestoreTest) -> Run | None:
+def restore_test_run(drill: RestoreTest) -> Run | None:
     """Return the run of a restore test."""
     return Run.objects.filter(pk=drill.run_id).first()
 
@@ -140,12 +140,14 @@ def count_for(drills: Sequence[RestoreTest], *, user: User) -> None:
         drill.n_bytes, drill.n_rows = seen.get("size") or 0, seen.get("rows") or 0
 
 
-def proof_lasts() -> timedelta:
+def verification_lasts() -> timedelta:
     """Return for how long a proof counts."""
     return timedelta(days=settings.LAKEWARDEN_DRILL_PROOF_DAYS)
 
 
-def databases_proven(lake: str, *, now: datetime, user: User | None = None) -> list[DatabaseProven]:
+def verified_databases(
+    lake: str, *, now: datetime, user: User | None = None
+) -> list[VerifiedDatabase]:
     """Return the databases with something to restore, those that need a look first.
 
     Without a person it is all of them, as for alarms; else what this person may see, with the size
@@ -163,17 +165,17 @@ def databases_proven(lake: str, *, now: datetime, user: User | None = None) -> l
         for row in rows:
             row.backed_up_since = seen[row.db]["since"]
             row.n_bytes = seen[row.db]["size"] or 0
-    found = [_proven(row, now=now) for row in rows]
+    found = [_verified(row, now=now) for row in rows]
     first = list(reversed(VerificationStatus))
     return sorted(found, key=lambda one: (first.index(one.state), one.db))
 
 
-def proof_counts(*, now: datetime) -> Counter[tuple[str, VerificationStatus]]:
+def verification_counts(*, now: datetime) -> Counter[tuple[str, VerificationStatus]]:
     """Count the databases with something to restore, by lake and state, in one query.
 
     The rule is that of `proof_state`, spelled for the database.
     """
-    old = now - proof_lasts()
+    old = now - verification_lasts()
     state = Case(
         When(Q(failed_at__gte=F("verified_at")), then=Value(VerificationStatus.FAILED.value)),
         When(
@@ -191,12 +193,12 @@ def proof_counts(*, now: datetime) -> Counter[tuple[str, VerificationStatus]]:
     return Counter({(row["lake"], VerificationStatus(row["judged"])): row["n"] for row in counted})
 
 
-def _proven(row: RestoreVerification, *, now: datetime) -> DatabaseProven:
+def _verified(row: RestoreVerification, *, now: datetime) -> VerifiedDatabase:
     since = row.backed_up_since or now.date()
-    return DatabaseProven(
+    return VerifiedDatabase(
         db=row.db,
-        state=proof_state(
-            Proof(since, row.verified_at, row.failed_at), now=now, lasts=proof_lasts()
+        state=verification_status(
+            Proof(since, row.verified_at, row.failed_at), now=now, lasts=verification_lasts()
         ),
         n_bytes=row.n_bytes,
         backed_up_since=since,
@@ -207,7 +209,7 @@ def _proven(row: RestoreVerification, *, now: datetime) -> DatabaseProven:
     )
 
 
-def tables_proven(lake: str) -> dict[BackedUp, datetime]:
+def verified_tables(lake: str) -> dict[BackedUp, datetime]:
     """Return when something of each table was last proven, or at least tried: its turn is over."""
     rows = RestoreTestItem.objects.filter(lake=lake).order_by().values("db", "table")
     return {

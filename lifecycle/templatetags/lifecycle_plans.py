@@ -8,7 +8,7 @@ from django.template import Context
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.selectors.policy import asker_of
 from lifecycle.models import TableFinding
-from lifecycle.policies.services.still_read import MOST_DAYS, may_say_yes
+from lifecycle.policies.services.deletion_consents import MOST_DAYS, may_say_yes
 
 register = template.Library()
 
@@ -37,8 +37,8 @@ def clean_now(
     }
 
 
-@register.inclusion_tag("lifecycle/_still_read_yes.html", takes_context=True)
-def still_read_offer(
+@register.inclusion_tag("lifecycle/_deletion_consent_give.html", takes_context=True)
+def recently_read_offer(
     context: Context, table: TableFinding, partition: str = "", cls: str = ""
 ) -> dict[str, Any]:
     """Offer to let recently read data go to whose yes counts; nothing to others."""

@@ -2,13 +2,13 @@
 
 from django import template
 
-from lifecycle.core.ui import words
+from lifecycle.core.ui import badges
 from lifecycle.drop.domain.loss_words import NOT_RESTORED
 
 register = template.Library()
 
-register.filter("reason_word", words.reason_word)
-register.filter("reason_remedy", words.reason_remedy)
+register.filter("reason_word", badges.reason_word)
+register.filter("reason_remedy", badges.reason_remedy)
 
 
 @register.simple_tag

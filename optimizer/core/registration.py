@@ -1,6 +1,6 @@
 """Registers `optimizer.core` with the platform."""
 
-from optimizer.core.ui.words import register_state_badges
+from optimizer.core.ui.badges import register_state_badges
 
 
 def register() -> None:

@@ -22,7 +22,7 @@ from portal.runs.kinds.ticks import Tick, register_tick
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
 from portal.runs.requests.services import run_request
-from portal.safety.selectors import red_button_wait
+from portal.safety.selectors import emergency_stop_wait
 
 AFTER_A_FAILURE = timedelta(minutes=5)
 TURN_EVERY = timedelta(seconds=5)
@@ -45,15 +45,15 @@ class InspectKind(RunKind):
         """Wanted where a look is due and none is under way."""
         if Run.objects.filter(lake=lake, kind=self.name, finished_at=None).exists():
             return None
-        return maintainer_of(self.table_format).looks_due(lake, now=now)
+        return maintainer_of(self.table_format).inspections_due(lake, now=now)
 
     def request(self, run: Run) -> dict[str, Any]:
         """Return the job its tables, as they are named and meant to be now."""
-        return maintainer_of(self.table_format).looks_request(run, now=timezone.now())
+        return maintainer_of(self.table_format).inspections_request(run, now=timezone.now())
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
         """Show what was found, and have it decided what follows."""
-        maintainer_of(self.table_format).looks_ingest(run, manifest, now=timezone.now())
+        maintainer_of(self.table_format).inspections_ingest(run, manifest, now=timezone.now())
 
 
 class TasksKind(RunKind):
@@ -105,11 +105,11 @@ class TasksKind(RunKind):
 
     def waits(self, run: Run, *, now: datetime) -> str:
         """Wait while the emergency stop is on."""
-        return red_button_wait(run.lake)
+        return emergency_stop_wait(run.lake)
 
     def beat(self, run: Run) -> None:
         """Tell the job to stop where a person or the emergency stop says so."""
-        pressed = red_button_wait(run.lake)
+        pressed = emergency_stop_wait(run.lake)
         if pressed and run.spool:
             open_spool(run).write_control({"cancel": True, "by": "emergency stop", "why": pressed})
         elif run.cancel_requested_by:
@@ -142,4 +142,4 @@ def is_busy(lake: str, kind: str, *, now: datetime, too: Q | None = None) -> boo
     if too is not None:
         lately |= too
     runs = Run.objects.filter(lake=lake, kind=kind).filter(Q(finished_at=None) | lately)
-    return runs.exists() or bool(red_button_wait(lake))
+    return runs.exists() or bool(emergency_stop_wait(lake))

@@ -1,6 +1,6 @@
 """Registers `optimizer.policies` with the platform."""
 
-from optimizer.core.ui.words import SECTION
+from optimizer.core.ui.badges import SECTION
 from portal.access.registry import Page, register_page
 
 

@@ -1,8 +1,8 @@
 """Registers `optimizer.removals` with the platform."""
 
 from optimizer.removals.services.claims import register_removal_approval
+from optimizer.removals.ui.badges import register_state_badges
 from optimizer.removals.ui.nav import register_pages
-from optimizer.removals.ui.words import register_state_badges
 
 
 def register() -> None:

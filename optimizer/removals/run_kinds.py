@@ -13,7 +13,7 @@ from portal.runs.domain import Schedule
 from portal.runs.kinds.registry import RunKind
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
-from portal.safety.selectors import red_button_wait
+from portal.safety.selectors import emergency_stop_wait
 
 
 class FencedKind(RunKind):
@@ -27,7 +27,7 @@ class FencedKind(RunKind):
 
     def beat(self, run: Run) -> None:
         """Pass a stop on, then renew the lease."""
-        pressed = red_button_wait(run.lake)
+        pressed = emergency_stop_wait(run.lake)
         if pressed and run.spool:
             open_spool(run).write_control({"cancel": True, "by": "emergency stop", "why": pressed})
         else:

@@ -17,7 +17,7 @@ from optimizer.policies.domain.formats import POLICY_SCHEMAS, TableFormat
 from optimizer.policies.domain.words import changes, say
 from optimizer.policies.selectors.scopes import ScopeRow
 from optimizer.policies.services.preview import Move
-from optimizer.removals.ui.words import RECOVERY_LOOKS
+from optimizer.removals.ui.badges import RECOVERY_BADGES
 from portal.lake.counts import count_words
 from portal.ui.charts.sparklines import Spark, spark_of
 from portal.ui.frame.states import badge_for
@@ -153,7 +153,7 @@ def removal_state(plan: RemovalPlan) -> str:
     """Give the state under which a list is shown: a list that brings rows back removes nothing."""
     recovered = f"RECOVERY_{plan.state}"
     is_recovery = plan.kind == "HUDI_RECOVERY_EXECUTE"
-    return recovered if is_recovery and recovered in RECOVERY_LOOKS else f"REMOVAL_{plan.state}"
+    return recovered if is_recovery and recovered in RECOVERY_BADGES else f"REMOVAL_{plan.state}"
 
 
 @register.filter

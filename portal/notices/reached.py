@@ -9,10 +9,10 @@ from django.db.models import QuerySet
 from portal.access.models import STAFF, User
 from portal.connectors.directory import directory_read
 from portal.notices.addresses import address_problem
-from portal.people.leavers import departed
+from portal.people.deprovisioning import departed
 
 
-def keepers_reached() -> dict[str, str]:
+def notified_staff() -> dict[str, str]:
     """Return the admins and operators who can be written to, with their addresses."""
     return _reached(User.objects.filter(groups__name__in=STAFF))
 

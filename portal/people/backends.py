@@ -9,9 +9,9 @@ from django.utils import timezone
 from portal.access.models import User
 from portal.connectors.identity import Identity
 from portal.connectors.ldap import Ldap
-from portal.people.arrivals import person_arrives
 from portal.people.domain import Way
-from portal.people.ways import sign_in_config, ways_shown
+from portal.people.login_methods import sign_in_config, ways_shown
+from portal.people.provisioning import person_arrives
 
 
 class LocalBackend(ModelBackend):

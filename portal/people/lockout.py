@@ -17,9 +17,9 @@ from django.http import HttpRequest
 
 from portal.access.services import get_user
 from portal.lake.errors import NotAllowed
-from portal.people.arrivals import audit_person
 from portal.people.domain import Counted, LoginTally, counted_name
 from portal.people.models import LoginAttempts
+from portal.people.provisioning import audit_person
 
 
 class Try(NamedTuple):

@@ -15,7 +15,7 @@ from portal.audit.services import audit_record
 from portal.connectors.directory import directory_read
 from portal.lake.errors import NotAllowed, RuleViolation
 from portal.lake.reasons import check_reason
-from portal.people.leavers import departed
+from portal.people.deprovisioning import departed
 
 MOST_PEOPLE = 20
 _MOST_CHARS = 128

@@ -29,14 +29,14 @@ class TokenState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class TokenWish:
+class TokenParams:
     """What somebody asks for."""
 
     name: str
     scopes: tuple[str, ...]
     n_days: int
 
-    def checked(self, known: Collection[str]) -> "TokenWish":
+    def checked(self, known: Collection[str]) -> "TokenParams":
         """Return the request in one form: name without spaces around it, scopes sorted and once.
 
         Raises:
@@ -53,7 +53,7 @@ class TokenWish:
             raise RuleViolation(
                 "token.days", f"A token lives 1 to {MOST_DAYS} days, not {self.n_days}."
             )
-        return TokenWish(name, _scopes(self.scopes, known), self.n_days)
+        return TokenParams(name, _scopes(self.scopes, known), self.n_days)
 
 
 def _scopes(said: Collection[str], known: Collection[str]) -> tuple[str, ...]:

@@ -15,14 +15,14 @@ from django.db.models import Q
 from portal.access.models import OwnerMapping, User
 from portal.access.scopes import all_scopes
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation
-from portal.people.arrivals import audit_person
 from portal.people.models import ApiToken, Deactivation, SignInIdentity
+from portal.people.provisioning import audit_person
 from portal.people.selectors import tokens_at
 from portal.people.token_rules import (
     MOST_LIVE,
     NOTE_USE_EVERY,
+    TokenParams,
     TokenState,
-    TokenWish,
     digest_of,
     is_use_noted,
     new_secret,
@@ -39,7 +39,7 @@ class MadeToken(NamedTuple):
     secret: str
 
 
-def token_make(username: str, wish: TokenWish, *, user: User, now: datetime) -> MadeToken:
+def token_make(username: str, wish: TokenParams, *, user: User, now: datetime) -> MadeToken:
     """Make a token for oneself, or as an admin for a service account; twice makes two.
 
     Raises:
@@ -56,7 +56,7 @@ def token_make(username: str, wish: TokenWish, *, user: User, now: datetime) -> 
     return _make(username, wish, by=user.username, now=now)
 
 
-def token_make_on_host(username: str, wish: TokenWish, *, now: datetime) -> MadeToken:
+def token_make_on_host(username: str, wish: TokenParams, *, now: datetime) -> MadeToken:
     """Make a token for anybody, as whoever may run commands on the portal's host.
 
     Raises:
@@ -125,7 +125,7 @@ def _check_service(username: str) -> None:
         )
 
 
-def _make(username: str, wish: TokenWish, *, by: str, now: datetime) -> MadeToken:
+def _make(username: str, wish: TokenParams, *, by: str, now: datetime) -> MadeToken:
     wish, secret = wish.checked([scope.name for scope in all_scopes()]), new_secret()
     with transaction.atomic():
         # Locked: a token must not be made while its owner's account is being closed.

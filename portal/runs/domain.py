@@ -40,8 +40,8 @@ TRANSITIONS: dict[RunState, frozenset[RunState]] = {
 
 # Added where the launching host cannot be asked whether its processes ended (journal.md J4).
 HOST_GONE_GRACE = timedelta(seconds=60)
-FIRST_HINT_AGAIN = timedelta(seconds=30)
-LAST_HINT_AGAIN = timedelta(minutes=10)
+FIRST_REPUBLISH = timedelta(seconds=30)
+LAST_REPUBLISH = timedelta(minutes=10)
 
 
 def can_move(source: RunState, target: RunState) -> bool:
@@ -59,9 +59,9 @@ def tag_of(run_id: str, epoch: int) -> str:
     return f"lw-{run_id}-{epoch}"
 
 
-def hint_again_after(n_messages: int) -> timedelta:
+def publish_again_after(n_messages: int) -> timedelta:
     """Return how long to wait before a queued run's message is sent once more."""
-    return backoff(n_messages, first=FIRST_HINT_AGAIN, longest=LAST_HINT_AGAIN)
+    return backoff(n_messages, first=FIRST_REPUBLISH, longest=LAST_REPUBLISH)
 
 
 SILENCE_SHOWN = timedelta(seconds=20)

@@ -14,6 +14,6 @@ class SafetyConfig(AppConfig):
     def ready(self) -> None:
         """Press the emergency stop whenever a run says that data is in danger."""
         from portal.runs.kinds.hooks import register_safety_hook
-        from portal.safety.services import red_button_on_danger
+        from portal.safety.services import emergency_stop_on_danger
 
-        register_safety_hook(red_button_on_danger)
+        register_safety_hook(emergency_stop_on_danger)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from portal.safety.models import EmergencyStop
 
 # What an acting run is refused with before it begins.
-RED_BUTTON_CODE = "red_button.pressed"
+EMERGENCY_STOP_CODE = "red_button.pressed"
 
 
 def emergency_stop_state(lake: str) -> EmergencyStop | None:
@@ -14,7 +14,7 @@ def emergency_stop_state(lake: str) -> EmergencyStop | None:
     return EmergencyStop.objects.filter(lake=lake, released_at__isnull=True).first()
 
 
-def red_button_wait(lake: str) -> str:
+def emergency_stop_wait(lake: str) -> str:
     """Say that what acts on a lake waits, by whose press and why; empty while it may start."""
     button = emergency_stop_state(lake)
     if button is None:

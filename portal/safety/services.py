@@ -48,7 +48,7 @@ def emergency_stop_start(
         return EmergencyStop.objects.get(lake=lake, released_at__isnull=True)
 
 
-def red_button_on_danger(lake: str, *, run_id: str, reason: str, now: datetime) -> None:
+def emergency_stop_on_danger(lake: str, *, run_id: str, reason: str, now: datetime) -> None:
     """Stop all acting because a run met a DataSafetyError; the platform calls this."""
     # What a run met may name a path with any sign in it: the stop itself is never refused.
     why = shown_text(f"Run {run_id}: {reason}")

@@ -271,10 +271,10 @@ SPECTACULAR_SETTINGS = {
         "DatabaseModeEnum": "lifecycle.core.domain.modes.DatabaseMode",
         "PolicyRequestKindEnum": "lifecycle.policies.domain.states.RequestKind",
         "PolicyRequestStateEnum": "lifecycle.policies.domain.states.RequestState",
-        "EnrolmentStateEnum": "lifecycle.policies.domain.states.EnrolmentState",
+        "EnrolmentStateEnum": "lifecycle.policies.domain.states.EnrollmentState",
         "PlanStateEnum": "lifecycle.drop.models.plans.PlanState",
         "PathKindEnum": "lifecycle.inventory.models.findings.FindingKind",
-        "EnrolItemStateEnum": "lifecycle.policies.domain.states.EnrolItemState",
+        "EnrolItemStateEnum": "lifecycle.policies.domain.states.EnrollmentItemState",
     },
 }
 

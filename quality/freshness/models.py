@@ -99,7 +99,7 @@ class FreshnessRule(models.Model):
         return period_end + timedelta(minutes=self.sla_minutes)
 
 
-class AwaitedQuerySet(models.QuerySet["ExpectedPartition"]):
+class ExpectedPartitionQuerySet(models.QuerySet["ExpectedPartition"]):
     """Awaited partitions, cut to what somebody may see."""
 
     def for_user(self, user: User) -> Self:
@@ -132,7 +132,7 @@ class ExpectedPartition(models.Model):
     is_given_up = models.BooleanField(default=False, help_text="not checked any more")
     notified_at = models.DateTimeField(null=True, help_text="when people were written to")
 
-    objects = AwaitedQuerySet.as_manager()
+    objects = ExpectedPartitionQuerySet.as_manager()
 
     class Meta:
         constraints: ClassVar = [

@@ -76,7 +76,7 @@ class InspectionRunKind(RunKind):
         run_log(run, text, now=timezone.now())
 
 
-def register_look_kind() -> None:
+def register_inspect_kind() -> None:
     """Tell the platform of the runs of this file."""
     register(InspectionRunKind())
 

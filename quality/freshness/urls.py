@@ -14,7 +14,7 @@ ui_urlpatterns: list[URLPattern] = [
 ]
 
 api_urlpatterns: list[URLPattern] = [
-    path("awaited/", api_rules.AwaitedList.as_view(), name="awaited"),
+    path("awaited/", api_rules.ExpectedList.as_view(), name="awaited"),
     path("rules/", api_rules.RuleList.as_view(), name="rules"),
     path("rules/<int:rule_id>/", api_rules.RuleDetail.as_view(), name="rule"),
     path("rules/<int:rule_id>/end/", api_rules.RuleEnd.as_view(), name="rule-end"),

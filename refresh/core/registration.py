@@ -1,6 +1,6 @@
 """Registers `refresh.core` with the platform."""
 
-from refresh.core.ui.words import register_state_badges
+from refresh.core.ui.badges import register_state_badges
 
 
 def register() -> None:

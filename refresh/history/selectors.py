@@ -93,7 +93,7 @@ def get_refresh_for_user(public_id: UUID, user: User) -> Refresh:
     return found
 
 
-def lately_of(target: RefreshTarget) -> list[Refresh]:
+def recent_activity_of(target: RefreshTarget) -> list[Refresh]:
     """Return the last statements of one table, newest first."""
     rows = target.history.select_related("cluster").prefetch_related(addresses())
     return list(rows.order_by("-id")[:PICTURED])

@@ -46,7 +46,7 @@ def hot_targets(cluster: Cluster, *, since: datetime) -> list[Hot]:
     return _hot(rows.values_list("pk", "watched__changed_at", "refreshed_at", "probe__probed_at"))
 
 
-def touched_lately(watched: WatchedTable, *, since: datetime) -> list[str]:
+def recently_touched(watched: WatchedTable, *, since: datetime) -> list[str]:
     """Return the partitions that were told, refreshed by name or found changed, latest first."""
     told = [(at, name) for name, at in watched.changed.values_list("name", "at")]
     found = watched.stamps.filter(changed_at__gte=since).values_list("changed_at", "name")

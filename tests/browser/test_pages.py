@@ -76,7 +76,7 @@ FIXED = {
     "api": "/api/",
     "login-again": "/login/again/",
 }
-KEEPERS_ONLY = {
+STAFF_ONLY = {
     *("plan-new", "path-fix-new", "health", "enrolment-new"),
     *("people", "people-none", "owners"),
     *("clusters", "clusters-none", "cluster-add", "cluster-edit"),
@@ -184,7 +184,7 @@ def test_what_an_owner_sees_of_plans_and_backups(
 def test_every_page_of_an_owner_and_of_an_operator(opened: Opener, name: str) -> None:
     person = opened(name)
     for title, address in FIXED.items():
-        if name == "alice" and title in KEEPERS_ONLY:
+        if name == "alice" and title in STAFF_ONLY:
             continue
         person.go(address)
         person.keep(f"{title}-as-{name}")

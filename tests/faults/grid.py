@@ -19,7 +19,7 @@ from pathlib import Path
 from portal.connectors.lake_config import LakeConfig, load_lakes
 from stack.stack import Stack
 from tests.faults.scene import Scene, expect_killed
-from tests.faults.unsure import POINTS, run_unsure, unsure_points
+from tests.faults.unsure import POINTS, run_outcome_unknown, unsure_points
 from tests.support.act_restores import restore
 
 DROP_STEPS = (
@@ -49,7 +49,7 @@ UNDO_STEPS = (
     *("control", "facts", "intent", "rename", "listing", "drop", "confirm", "done"),
     "table",
 )
-_UNSURE = (*POINTS, "waited")
+_OUTCOME_UNKNOWN = (*POINTS, "waited")
 SHAPES = tuple(itertools.product(("table", "parts"), ("managed", "external")))
 
 
@@ -78,7 +78,7 @@ def all_cases() -> list[Case]:
     return [
         case
         for shape, ownership in SHAPES
-        for case in (*_killed(shape, ownership), *_unsure(shape, ownership))
+        for case in (*_killed(shape, ownership), *_outcome_unknown(shape, ownership))
     ]
 
 
@@ -109,8 +109,8 @@ def _killed(shape: str, ownership: str) -> Iterator[Case]:
             yield Case("undo", f"{step}:{moment}", shape, ownership, True)
 
 
-def _unsure(shape: str, ownership: str) -> Iterator[Case]:
-    for kind in _UNSURE:
+def _outcome_unknown(shape: str, ownership: str) -> Iterator[Case]:
+    for kind in _OUTCOME_UNKNOWN:
         for point, approved in unsure_points(kind):
             yield Case(kind, point, shape, ownership, approved)
 
@@ -134,8 +134,8 @@ def run_case(config: LakeConfig, case: Case) -> None:
     """Run one case to its end; Broken names the invariant that did not hold."""
     scene = Scene(config, shape=case.shape, ownership=case.ownership)
     try:
-        if case.kind in _UNSURE:
-            run_unsure(scene, case.kind, case.point, approved=case.approved)
+        if case.kind in _OUTCOME_UNKNOWN:
+            run_outcome_unknown(scene, case.kind, case.point, approved=case.approved)
             return
         if case.kind == "drop":
             expect_killed(scene.start_drop(case.point))

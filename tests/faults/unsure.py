@@ -54,7 +54,7 @@ _FILES = {"file": "remove_file", "directory": "remove_empty_directory"}
 
 
 @dataclass(frozen=True, slots=True)
-class Unsure:
+class OutcomeUnknown:
     """What becomes of one call: which effect, and how its answer is lost."""
 
     effect: str
@@ -111,16 +111,16 @@ def unsure_points(kind: str) -> list[tuple[str, bool]]:
     return list(itertools.product(points, (True, False) if kind in _BOTH else (True,)))
 
 
-def run_unsure(scene: Scene, kind: str, point: str, *, approved: bool) -> None:
+def run_outcome_unknown(scene: Scene, kind: str, point: str, *, approved: bool) -> None:
     """Run one case to its end; Broken names the invariant that did not hold."""
     if kind == "waited":
         _waited(scene, point, approved=approved)
         return
     effect, _, how = point.partition(":")
-    _RUN[kind](scene, Unsure(effect, how), approved)
+    _RUN[kind](scene, OutcomeUnknown(effect, how), approved)
 
 
-def _acting(scene: Scene, lost: Unsure, act: Callable[[], object]) -> None:
+def _acting(scene: Scene, lost: OutcomeUnknown, act: Callable[[], object]) -> None:
     """Act with adapters that lose an answer; what ends the run is expected."""
     fs, metastore = scene.lake.fs, scene.lake.metastore
     wrapped = lost.lose(scene.lake)
@@ -140,7 +140,7 @@ def _drop_now(scene: Scene) -> None:
     drop_items(order, items, rules=TestRules(scene.lake.config), tools=tools)
 
 
-def _drop(scene: Scene, lost: Unsure, approved: bool) -> None:
+def _drop(scene: Scene, lost: OutcomeUnknown, approved: bool) -> None:
     _acting(scene, lost, lambda: _drop_now(scene))
     scene.settle(approved=approved)
     scene.check()
@@ -157,7 +157,7 @@ def _restore_now(scene: Scene, to: NewName | None = None) -> None:
     restore_batches(order, tools_of=lambda _directory: tools)
 
 
-def _restore(scene: Scene, lost: Unsure, _approved: bool) -> None:
+def _restore(scene: Scene, lost: OutcomeUnknown, _approved: bool) -> None:
     scene.lake.drop(scene.name, run=scene.run)
     scene.lake.claim(scene.run, scene.restore_run)
     _acting(scene, lost, lambda: _restore_now(scene))
@@ -166,7 +166,7 @@ def _restore(scene: Scene, lost: Unsure, _approved: bool) -> None:
     scene.check_restored()
 
 
-def _restore_as(scene: Scene, lost: Unsure, _approved: bool) -> None:
+def _restore_as(scene: Scene, lost: OutcomeUnknown, _approved: bool) -> None:
     scene.lake.drop(scene.name, run=scene.run)
     make_places(scene.lake, scene.lake.claim(scene.run, scene.restore_run), scene.elsewhere)
     _acting(scene, lost, lambda: _restore_now(scene, scene.elsewhere))
@@ -178,7 +178,7 @@ def _restore_as(scene: Scene, lost: Unsure, _approved: bool) -> None:
     scene.check_restored()
 
 
-def _undo(scene: Scene, lost: Unsure, _approved: bool) -> None:
+def _undo(scene: Scene, lost: OutcomeUnknown, _approved: bool) -> None:
     lake = scene.lake
     lake.drop(scene.name, run=scene.run)
     back, _ = restore(lake, scene.run, new_name=scene.elsewhere)
@@ -203,7 +203,7 @@ def _move_now(scene: Scene) -> None:
     move_items(order, items, rules=move_rules(lake), tools=lake.tools(order.fence))
 
 
-def _move(scene: Scene, lost: Unsure, approved: bool) -> None:
+def _move(scene: Scene, lost: OutcomeUnknown, approved: bool) -> None:
     _acting(scene, lost, lambda: _move_now(scene))
     _settle_move(scene, approved=approved)
 
@@ -222,14 +222,14 @@ def _settle_move(scene: Scene, *, approved: bool) -> None:
         raise Broken("I3: something that nobody approved was touched")
 
 
-def _settle_of_move(scene: Scene, lost: Unsure, approved: bool) -> None:
+def _settle_of_move(scene: Scene, lost: OutcomeUnknown, approved: bool) -> None:
     # For an alter to be settle's, the driver's must not have reached the metastore.
-    _acting(scene, Unsure("alter", "unsent"), lambda: _move_now(scene))
+    _acting(scene, OutcomeUnknown("alter", "unsent"), lambda: _move_now(scene))
     _acting(scene, lost, lambda: seal_moves(scene.lake, scene.run, approved=approved))
     _settle_move(scene, approved=approved)
 
 
-def _purge(scene: Scene, lost: Unsure, _approved: bool) -> None:
+def _purge(scene: Scene, lost: OutcomeUnknown, _approved: bool) -> None:
     lake = scene.lake
     lake.drop(scene.name, run=scene.run)
     fence = lake.day.taken(FenceKind.PURGE, str(uuid.uuid4()), 1)
@@ -263,8 +263,8 @@ def _purge(scene: Scene, lost: Unsure, _approved: bool) -> None:
         raise Broken("I3: something that nobody approved was touched")
 
 
-def _settle(scene: Scene, lost: Unsure, approved: bool) -> None:
-    _acting(scene, Unsure("drop", "unsent"), lambda: _drop_now(scene))
+def _settle(scene: Scene, lost: OutcomeUnknown, approved: bool) -> None:
+    _acting(scene, OutcomeUnknown("drop", "unsent"), lambda: _drop_now(scene))
     _acting(scene, lost, lambda: scene.lake.seal(scene.run, approved=approved))
     scene.settle(approved=approved)
     scene.check()
@@ -274,7 +274,7 @@ def _settle(scene: Scene, lost: Unsure, approved: bool) -> None:
 def _waited(scene: Scene, change: str, *, approved: bool) -> None:
     """Change what is half dropped: it gets its data back, whatever the approval says."""
     lake = scene.lake
-    _acting(scene, Unsure("drop", "unsent"), lambda: _drop_now(scene))
+    _acting(scene, OutcomeUnknown("drop", "unsent"), lambda: _drop_now(scene))
     _CHANGE[change](lake, scene)
     changed = lake.snapshot(scene.name)
     scene.settle(approved=approved)
@@ -332,7 +332,7 @@ def _make_again(lake: ActLake, scene: Scene) -> None:
 
 
 _CHANGE = {"analyze": _analyze, "alter": _alter, "ttl": _set_ttl, "again": _make_again}
-_RUN: dict[str, Callable[[Scene, Unsure, bool], None]] = {
+_RUN: dict[str, Callable[[Scene, OutcomeUnknown, bool], None]] = {
     "drop-lost": _drop,
     "restore-lost": _restore,
     "restore-as-lost": _restore_as,

@@ -14,9 +14,9 @@ from django.utils import timezone
 from lifecycle.backup.domain.states import BackupState, HoldKind
 from lifecycle.backup.models import BackupBatch, Hold
 from lifecycle.backup.services.holds import hold_place
-from lifecycle.drop.services.clean_now import clean_now_request
-from lifecycle.drop.services.standing_rules import RuleWish, standing_rule_request
-from lifecycle.enrollment.services.enrolments import EnrolWish, enrolment_request
+from lifecycle.drop.services.deletion_requests import deletion_request
+from lifecycle.drop.services.standing_rules import RuleParams, standing_rule_request
+from lifecycle.enrollment.services.enrollments import EnrollmentParams, enrollment_request
 from lifecycle.models import (
     DatabaseFinding,
     DeletionConsent,
@@ -30,13 +30,13 @@ from lifecycle.models import (
     TableFinding,
 )
 from lifecycle.policies.domain.policy import Values
-from lifecycle.policies.services.wishes import SetWish, policy_set_request
+from lifecycle.policies.services.request_params import SetParams, policy_set_request
 from lifecycle.restore.services.backups import PREVIEW_KIND
 from optimizer.models import IcebergTable
 from portal.access.scopes import Scope, register_scope
 from portal.notices.calendar import calendar_address_make
 from portal.notices.services import Mail, notice_queue
-from portal.people.token_rules import TokenWish
+from portal.people.token_rules import TokenParams
 from portal.people.tokens import token_make
 from portal.runs.models import Run
 from refresh.models import Cluster
@@ -92,7 +92,7 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
     fix = drawn_fix(strays, user=world.person("anna"), now=NOW)
     plan = world.plan()
     batch = _backup()
-    enrolment = _enrolment(world)
+    enrolment = _enrollment(world)
     rule, request = _rule(world), _policy_request(world)
     values = {
         "run_id": _run("test.kind").pk,
@@ -111,7 +111,7 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "calendar_secret": calendar_address_make(world.person("eve"), lake=LAKE, now=NOW),
         "day": batch.day,
         "batch_id": batch.public_id,
-        "drill_id": _drill(batch).public_id,
+        "drill_id": _restore_test(batch).public_id,
         "preview_id": _run(PREVIEW_KIND, params={"batches": [str(batch.public_id)]}).pk,
         "dropped_id": _dropped().public_id,
         "alarm_id": _alarm().pk,
@@ -123,7 +123,7 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "fix_digest": fix.digest,
         "finding_id": strays[0].pk,
         "until": TODAY + timedelta(days=30),
-        "waiver_id": _waiver().public_id,
+        "waiver_id": _exception().public_id,
         "yes_id": _yes().public_id,
         "token_id": _token(world),
         **refresh_values(NOW),
@@ -226,7 +226,7 @@ def _hold(world: World) -> Hold:
 
 def _policy_request(world: World) -> PolicyRequest:
     """An owner's request that waits for an admin."""
-    wish = SetWish("sales", "orders", Values(1, 60), Values(0, 60), "for ever")
+    wish = SetParams("sales", "orders", Values(1, 60), Values(0, 60), "for ever")
     return policy_set_request(LAKE, wish, user=world.person("alice"), now=NOW)
 
 
@@ -246,12 +246,12 @@ def _yes() -> DeletionConsent:
 
 def _token(world: World) -> UUID:
     """A token of alice's."""
-    wish = TokenWish("nightly load", ("refresh",), 30)
+    wish = TokenParams("nightly load", ("refresh",), 30)
     made = token_make("alice", wish, user=world.person("alice"), now=timezone.now())
     return made.token.public_id
 
 
-def _waiver() -> PathWaiver:
+def _exception() -> PathWaiver:
     """An exception that stands as long as the clock's own day needs it."""
     request = PolicyRequest.objects.create(
         lake=LAKE,
@@ -278,7 +278,7 @@ def _waiver() -> PathWaiver:
     )
 
 
-def _enrolment(world: World) -> Enrollment:
+def _enrollment(world: World) -> Enrollment:
     """An enrollment of a table outside lifecycle, asked for by anna."""
     orders = TableFinding.objects.get(db="sales", table="orders")
     TableFinding.objects.create(
@@ -292,8 +292,8 @@ def _enrolment(world: World) -> Enrollment:
         mode="ACT",
         table_type="MANAGED_TABLE",
     )
-    wish = EnrolWish({"table": "old"}, Values(1, 60), n_tables=1, reason="old")
-    return enrolment_request(LAKE, wish, user=world.person("anna"), now=NOW)
+    wish = EnrollmentParams({"table": "old"}, Values(1, 60), n_tables=1, reason="old")
+    return enrollment_request(LAKE, wish, user=world.person("anna"), now=NOW)
 
 
 def _iceberg() -> IcebergTable:
@@ -316,7 +316,7 @@ def _cluster() -> Cluster:
 
 
 def _wish(world: World) -> Any:
-    wish = clean_now_request(
+    wish = deletion_request(
         lake=LAKE,
         name=NAME,
         with_recently_read=False,
@@ -328,11 +328,11 @@ def _wish(world: World) -> Any:
 
 
 def _rule(world: World) -> Any:
-    wish = RuleWish("sales", "orders", 9, 10**9, TODAY + timedelta(days=30), "daily")
+    wish = RuleParams("sales", "orders", 9, 10**9, TODAY + timedelta(days=30), "daily")
     return standing_rule_request(LAKE, wish, user=world.person("anna"), now=NOW)
 
 
-def _drill(batch: BackupBatch) -> RestoreTest:
+def _restore_test(batch: BackupBatch) -> RestoreTest:
     return RestoreTest.objects.create(
         lake=LAKE,
         run_id=_run("lifecycle.drill").pk,

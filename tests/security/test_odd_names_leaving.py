@@ -29,8 +29,11 @@ from lifecycle.models import (
 from lifecycle.notices.services.daily_report import daily_report_queue
 from lifecycle.relocation.services.moved_mail import moved_queue
 from lifecycle.restore.services.late_commits import late_commits_queue
-from lifecycle.restore_tests.domain import Compared, DrillState
-from lifecycle.restore_tests.services.alarms import drill_failed_queue, drill_overdue_queue
+from lifecycle.restore_tests.domain import Compared, RestoreTestState
+from lifecycle.restore_tests.services.alarms import (
+    restore_test_failed_queue,
+    restore_test_overdue_queue,
+)
 from portal.notices.models import Notice, NoticeState
 from portal.notices.services import notices_send
 from tests.component.lifecycle.plan_world import LAKE, NOW, TODAY
@@ -164,7 +167,7 @@ def mails_of(odd: OddLake) -> Iterator[EmailMessage]:
     for alarm in odd_alarms:
         Notice.objects.filter(kind="lifecycle.policy_alarm").update(kind=f"test.{alarm.pk}")
         assert alarm_mail_queue(alarm, now=NOW) == 3
-    drills_alarm(odd)
+    restore_tests_alarm(odd)
     for notice in Notice.objects.filter(recipient="#webhook"):
         assert not [name for name in NAMES.values() if len(name) > 6 and name in notice.text]
         notice.delete()
@@ -177,12 +180,12 @@ def mails_of(odd: OddLake) -> Iterator[EmailMessage]:
         yield message_from_bytes(data, policy=policy.default)
 
 
-def drills_alarm(odd: OddLake) -> None:
+def restore_tests_alarm(odd: OddLake) -> None:
     """Send the mails about a restore test that failed and about what is not verified."""
     drill = RestoreTest.objects.create(
         lake=LAKE,
         run_id=odd.run.pk,
-        state=DrillState.FAILED,
+        state=RestoreTestState.FAILED,
         requested_by="anna",
         started_at=NOW,
         finished_at=NOW,
@@ -208,7 +211,9 @@ def drills_alarm(odd: OddLake) -> None:
         RestoreVerification(lake=LAKE, db=name, backed_up_since=long_ago, n_restorable=1)
         for name in NAMES.values()
     )
-    assert drill_failed_queue(drill, now=NOW) == drill_overdue_queue(LAKE, now=NOW) > 0
+    assert (
+        restore_test_failed_queue(drill, now=NOW) == restore_test_overdue_queue(LAKE, now=NOW) > 0
+    )
 
 
 def test_a_mail_has_the_headers_meant_one_reader_and_inert_words(

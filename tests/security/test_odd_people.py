@@ -19,7 +19,7 @@ from portal.audit.services import audit_verify
 from portal.lake.errors import RuleViolation
 from portal.notices.models import Notice, NoticeState
 from portal.notices.services import Mail, notice_queue, notice_retry, notices_send
-from portal.people.leavers import person_close
+from portal.people.deprovisioning import person_close
 from tests.component.lifecycle.plan_world import LAKE, NOW, TODAY, World, make_world, partitions
 from tests.security.corpora import MAIL_ADDRESSES, MAIL_HEADERS, PATHS, SHELL, SQL, TEXTS
 from tests.security.odd_lake import too_long

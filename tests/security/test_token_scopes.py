@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from portal.access.scopes import all_scopes
 from portal.people.models import ApiToken
-from portal.people.token_rules import TokenWish
+from portal.people.token_rules import TokenParams
 from portal.people.tokens import token_make
 from tests.security.conftest import Target
 from tests.security.grid import GRID
@@ -25,7 +25,7 @@ def scope_of(path: str) -> str:
 def test_a_token_of_every_scope_opens_nothing_that_names_none(target: Target) -> None:
     known = {scope.name for scope in all_scopes()}
     admin = target.world.person("anna")
-    wish = TokenWish("all that there is", tuple(known), 9)
+    wish = TokenParams("all that there is", tuple(known), 9)
     token, secret = token_make("anna", wish, user=admin, now=timezone.now())
     client = Client(raise_request_exception=False, headers={"Authorization": f"Bearer {secret}"})
     wrong, n_refused = [], 0

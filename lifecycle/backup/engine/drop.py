@@ -20,7 +20,7 @@ from lifecycle.backup.engine.journal.records import (
 )
 from lifecycle.backup.engine.metastore.extras_return import return_to_added, with_loss
 from lifecycle.backup.engine.metastore.registry import drop_exactly, names_registered, structs_of
-from lifecycle.backup.engine.metastore.returned import tell_returned
+from lifecycle.backup.engine.metastore.returned import notify_returned
 from lifecycle.backup.engine.protocol import (
     RENAME_SECONDS,
     Batch,
@@ -115,7 +115,7 @@ def drop_batch(
     if batch.is_settled:
         with tools.fail.step("done"):
             done = done_file(order, batch, now=tools.clock())
-            tell_returned(tools.metastore, name, done)
+            notify_returned(tools.metastore, name, done)
             tools.fs.write_new(order.fence.child(done_name(number)), done.to_bytes())
     return batch
 

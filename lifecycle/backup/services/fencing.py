@@ -22,7 +22,7 @@ from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.paths import LakePath
 from portal.runs.models import Run
 from portal.safety.fence import LEASE_LENGTH, move_directory, open_fence
-from portal.safety.selectors import RED_BUTTON_CODE, emergency_stop_state
+from portal.safety.selectors import EMERGENCY_STOP_CODE, emergency_stop_state
 
 # What is said of a backup that could not be had.
 _SAID = ("backup", "name")
@@ -37,7 +37,7 @@ def act_prepare(run: Run, *, root: str, day: date, now: datetime) -> dict[str, A
         NotAllowed: the emergency stop is pressed.
         StaleState: the metastore answers from a cache, or clocks differ.
     """
-    _check_red_button(run.lake)
+    _check_emergency_stop(run.lake)
     place = _place(run, FenceKind.DROP, (root, day), claims=[], now=now)
     ensure_root(place.fs, place.day.root, deployment_id=place.config.deployment_id)
     _check_surroundings(place, tag=str(run.pk))
@@ -56,7 +56,7 @@ def move_prepare(
     Raises:
         DataSafetyError, ExternalFailure, NotAllowed, StaleState: as `act_prepare`.
     """
-    _check_red_button(run.lake)
+    _check_emergency_stop(run.lake)
     place = _place(run, FenceKind.MOVE, (root, day), claims=[], now=now)
     ensure_root(place.fs, place.day.root, deployment_id=place.config.deployment_id)
     _check_surroundings(place, tag=str(run.pk))
@@ -183,7 +183,7 @@ def _claim(
     run: Run, kind: FenceKind, batches: Sequence[BackupBatch], *, now: datetime
 ) -> tuple[dict[str, Any], dict[str, Place]]:
     """Return what was claimed and what is busy, and the places behind the fences by their paths."""
-    _check_red_button(run.lake)
+    _check_emergency_stop(run.lake)
     claims: list[dict[str, Any]] = []
     busy: list[dict[str, Any]] = []
     places: dict[str, Place] = {}
@@ -279,11 +279,11 @@ def _place(
     return Place.of(fence)
 
 
-def _check_red_button(lake: str) -> None:
+def _check_emergency_stop(lake: str) -> None:
     button = emergency_stop_state(lake)
     if button is not None:
         raise NotAllowed(
-            RED_BUTTON_CODE,
+            EMERGENCY_STOP_CODE,
             f"{button.pressed_by} started the emergency stop: {button.reason} Nothing changes "
             "the lake "
             "until an admin ends it.",

@@ -10,7 +10,7 @@ from lifecycle.notices.domain.notice import Responsible, people_behind, responsi
 from portal.access.models import ADMIN, OPERATOR, DatabaseAdministrator, User
 from portal.connectors.directory import directory_read
 from portal.notices.addresses import address_problem
-from portal.people.leavers import departed
+from portal.people.deprovisioning import departed
 from portal.people.owners import owner_map
 
 

@@ -3,12 +3,12 @@
 from django.utils import timezone
 
 from lifecycle.core.domain.modes import DatabaseMode
-from lifecycle.databases.selectors.shadow import shadow_of
+from lifecycle.databases.selectors.dry_run import dry_run_of
 from lifecycle.databases.services.modes import ModeChange, database_mode_change
 from lifecycle.inventory.api.serializers import (
+    DryRunSerializer,
     ModeChangeSerializer,
     ModeSerializer,
-    ShadowSerializer,
 )
 from lifecycle.inventory.selectors.findings import get_database_for_user
 from portal.ui.api.operations import LAKE, ApiView, operation
@@ -30,11 +30,11 @@ class DatabaseModeView(ApiView):
         return database_mode_change(change, user=self.user, now=timezone.now())
 
 
-class ShadowList(ApiView):
+class DryRunList(ApiView):
     """What OBSERVE would have dropped."""
 
-    @operation("shadow_list", answer=ShadowSerializer, many=True, parameters=LAKE)
+    @operation("shadow_list", answer=DryRunSerializer, many=True, parameters=LAKE)
     def get(self, db: str) -> object:
         """Return the database's record of at most 30 days, oldest first."""
         get_database_for_user(self.lake, db, user=self.user)
-        return shadow_of(self.lake, db)
+        return dry_run_of(self.lake, db)

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 from lifecycle.core.domain.modes import DatabaseMode, can_change
 from lifecycle.core.selectors.filters import DATABASE_ORDERS, DatabaseFilterSet
 from lifecycle.core.ui.links import database_policy_url, database_url, list_url, shadow_url
-from lifecycle.databases.selectors.shadow import shadow_of, shadow_summary
+from lifecycle.databases.selectors.dry_run import dry_run_of, dry_run_summary
 from lifecycle.databases.services.modes import ModeChange, database_mode_change
 from lifecycle.drop.selectors.plans import plans_stopped_by
 from lifecycle.inventory.selectors.findings import (
@@ -101,7 +101,7 @@ def database(request: HttpRequest, db: str) -> HttpResponse:
         "generation": current_generation(lake),
         "found": found,
         "mode": mode,
-        "shadow": shadow_summary(shadow_of(lake, db)),
+        "shadow": dry_run_summary(dry_run_of(lake, db)),
         "shadow_url": shadow_url(lake, db),
         "policy": database_policy(lake, db),
         "policy_url": database_policy_url(lake, db),

@@ -160,7 +160,7 @@ class RejectSerializer(ReasonSerializer):
     digest = serializers.CharField(max_length=64)
 
 
-class WishSerializer(OldNames, serializers.ModelSerializer[DeletionRequest]):
+class DeletionRequestSerializer(OldNames, serializers.ModelSerializer[DeletionRequest]):
     """An owner's request to delete data now."""
 
     old_names = {"with_still_read": "with_recently_read"}
@@ -174,7 +174,7 @@ class WishSerializer(OldNames, serializers.ModelSerializer[DeletionRequest]):
         read_only_fields = fields
 
 
-class WishRequestSerializer(OldNames, ReasonSerializer):
+class DeletionRequestParamsSerializer(OldNames, ReasonSerializer):
     """What may be cleaned now, and why."""
 
     old_names = {"with_still_read": "with_recently_read"}

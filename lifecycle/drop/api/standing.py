@@ -5,17 +5,17 @@ from uuid import UUID
 from django.utils import timezone
 
 from lifecycle.drop.api.serializers import (
+    DeletionRequestParamsSerializer,
+    DeletionRequestSerializer,
     RuleRequestSerializer,
     RuleSerializer,
-    WishRequestSerializer,
-    WishSerializer,
 )
-from lifecycle.drop.selectors.plans import WishFilter, wishes_visible
+from lifecycle.drop.selectors.plans import DeletionRequestFilter, deletion_requests_visible
 from lifecycle.drop.selectors.standing import RuleFilter, get_rule_for_user, rules_visible
-from lifecycle.drop.services.clean_now import clean_now_close, clean_now_request
+from lifecycle.drop.services.deletion_requests import deletion_request, deletion_request_close
 from lifecycle.drop.services.standing_rules import (
     RULES,
-    RuleWish,
+    RuleParams,
     standing_rule_end,
     standing_rule_request,
 )
@@ -29,23 +29,28 @@ from portal.ui.api.serializers import ReasonSerializer
 ORDERS = {"-created": ("-created_at",), "created": ("created_at",)}
 
 
-class WishList(KeysetList):
+class DeletionRequestList(KeysetList):
     """Owners' requests to delete data now."""
 
     operation_id = "wishes_list"
-    serializer_class = WishSerializer
-    filterset_class = WishFilter
+    serializer_class = DeletionRequestSerializer
+    filterset_class = DeletionRequestFilter
     orders = ORDERS
 
     def get_queryset(self) -> Rows:
         """List your requests (admins and operators: all)."""
-        return wishes_visible(self.lake, self.user)
+        return deletion_requests_visible(self.lake, self.user)
 
-    @operation("wishes_create", body=WishRequestSerializer, answer=WishSerializer, status=201)
+    @operation(
+        "wishes_create",
+        body=DeletionRequestParamsSerializer,
+        answer=DeletionRequestSerializer,
+        status=201,
+    )
     def post(self) -> object:
         """Ask that data of yours be cleaned now."""
         said = self.data
-        return clean_now_request(
+        return deletion_request(
             lake=self.lake,
             name=(said["db"], said["table"], said.get("partition", "")),
             with_recently_read=said["with_recently_read"],
@@ -55,14 +60,14 @@ class WishList(KeysetList):
         )
 
 
-class WishClose(ApiView):
+class DeletionRequestClose(ApiView):
     """Closing a request."""
 
     @operation("wishes_close", body=ReasonSerializer, status=204)
     def post(self, wish_id: UUID) -> None:
         """Take a request back, or decline it."""
         reason = self.data["reason"]
-        clean_now_close(wish_id, user=self.user, reason=reason, now=timezone.now())
+        deletion_request_close(wish_id, user=self.user, reason=reason, now=timezone.now())
 
 
 class RuleList(KeysetList):
@@ -84,7 +89,7 @@ class RuleList(KeysetList):
     def post(self) -> object:
         """Ask two people for a standing rule (admins and operators)."""
         return standing_rule_request(
-            self.lake, RuleWish(**self.data), user=self.user, now=timezone.now()
+            self.lake, RuleParams(**self.data), user=self.user, now=timezone.now()
         )
 
 

@@ -142,7 +142,7 @@ class Circumstances:
     notice_days: Mapping[str, int]
     coverages: Mapping[int, tuple[Coverage, ...]]
     holds: Names = field(default_factory=Names)
-    yes_to_still_read: Names = field(default_factory=Names)
+    consent_to_recently_read: Names = field(default_factory=Names)
     in_other_plans: Names = field(default_factory=Names)
     dropped: Names = field(default_factory=Names)
     """Items that went since the scan: what an ended plan left alone is free again."""
@@ -150,7 +150,7 @@ class Circumstances:
     """Tables that any event named since the scan: an unpartitioned one is not what it was."""
     altered: Names = field(default_factory=Names)
     """Tables that were themselves made, changed or dropped since: nothing of them is certain."""
-    unwaived: Names = field(default_factory=Names)
+    unexcepted: Names = field(default_factory=Names)
     """What the scan let pass by an exception of a path rule that does not stand any more."""
 
 
@@ -164,14 +164,14 @@ def refusal(candidate: Candidate, circumstances: Circumstances) -> LeftOut | Non
 
     Whether its location is shared and has a backup root is judged for all rows together afterwards.
     """
-    by_class = _refusal_by_class(candidate, circumstances.yes_to_still_read)
+    by_class = _refusal_by_class(candidate, circumstances.consent_to_recently_read)
     return by_class or _refusal_by_circumstances(candidate, circumstances)
 
 
-def _refusal_by_class(candidate: Candidate, yes_to_still_read: Names) -> LeftOut | None:
+def _refusal_by_class(candidate: Candidate, consent_to_recently_read: Names) -> LeftOut | None:
     item = candidate.item
     if candidate.cls is ExpiryClass.STILL_READ:
-        if not yes_to_still_read.cover(item):
+        if not consent_to_recently_read.cover(item):
             return LeftOut.STILL_READ
     elif candidate.cls is not ExpiryClass.CLEAN_NOW:
         return _BY_CLASS[candidate.cls]
@@ -184,7 +184,7 @@ def _refusal_by_circumstances(candidate: Candidate, now: Circumstances) -> LeftO
         return LeftOut.NOT_ACT_MODE
     if not candidate.is_ready:
         return LeftOut.UNREADY
-    if now.unwaived.cover(item):
+    if now.unexcepted.cover(item):
         return LeftOut.WAIVER_OVER
     if now.holds.hold(item):
         return LeftOut.HELD

@@ -91,7 +91,7 @@ def decide(
     return StandingDecision(covered=not why, why=why or "Covered by the table's standing rule.")
 
 
-def why_other_basis(approved: Basis, found: Basis) -> str:
+def reason_of_other_basis(approved: Basis, found: Basis) -> str:
     """Return why a rule that was approved for one policy and owner does not cover another."""
     if approved == found:
         return ""
@@ -110,7 +110,7 @@ def _why_explicit(
         return "The table has no standing rule."
     if rule.tbl_id != share.tbl_id:
         return "The rule was approved for an earlier table of this name."
-    if why := why_other_basis(rule.basis, share.basis):
+    if why := reason_of_other_basis(rule.basis, share.basis):
         return why
     if not rule.starts_on <= today <= rule.ends_on:
         return f"The rule holds from {rule.starts_on} to {rule.ends_on}."

@@ -84,7 +84,7 @@ class PlanResultFilter(ListFilter):
         fields: list[str] = []
 
 
-class WishFilter(ListFilter):
+class DeletionRequestFilter(ListFilter):
     """Requests by state and name."""
 
     state = filters.ChoiceFilter(choices=DeletionRequest.State.choices, label="State")
@@ -217,7 +217,7 @@ def tables_to_plan(lake: str, user: User) -> QuerySet[TableFinding]:
     return due.filter(n_clean_now__gt=0) | due.filter(n_still_read__gt=0)
 
 
-def wishes_visible(lake: str, user: User) -> QuerySet[DeletionRequest]:
+def deletion_requests_visible(lake: str, user: User) -> QuerySet[DeletionRequest]:
     """Return the owners' requests: all to admins and operators, else one's own."""
     rows = DeletionRequest.objects.filter(lake=lake).select_related("plan")
     if user.is_lake_staff:

@@ -31,12 +31,12 @@ from lifecycle.planning.services.approved_runs import (
     check_picture,
     is_turn_of,
     left_lines,
+    reason_not_done,
     state_at_end,
-    why_not_done,
 )
 from lifecycle.planning.services.parties import requesters_now
-from lifecycle.policies.services.still_read import still_read_names
-from lifecycle.rules.selectors.waivers import no_longer_waived
+from lifecycle.policies.services.deletion_consents import recently_read_names
+from lifecycle.rules.selectors.exceptions import no_longer_excepted
 from portal.access.lakes import get_lake
 from portal.approvals.services import approval_check, approval_lock, approval_use
 from portal.approvals.sizes import FEWEST_APPROVALS, plan_needed
@@ -98,7 +98,7 @@ def plan_execute(plan_id: UUID | str, *, now: datetime) -> Run:
     hours_check(plan.lake, now=now)
     check_modes(plan.lake, DropPlanTable.objects.filter(plan=plan).values_list("db", flat=True))
     check_picture(plan.lake)
-    check_waivers(plan, now=now)
+    check_exceptions(plan, now=now)
     check_size(plan)
     check_approved(plan, now=now)
     run = run_request(
@@ -149,10 +149,10 @@ def is_approved(plan: DropPlan, *, now: datetime) -> bool:
     return True
 
 
-def check_waivers(plan: DropPlan, *, now: datetime) -> None:
+def check_exceptions(plan: DropPlan, *, now: datetime) -> None:
     """Raise StaleState when an exception is over under which a table of the plan was let pass."""
     today = day_of(now, get_lake(plan.lake).zone)
-    over = no_longer_waived(plan.lake, since=plan.created_at, today=today)
+    over = no_longer_excepted(plan.lake, since=plan.created_at, today=today)
     tables = DropPlanTable.objects.filter(plan=plan).values_list("db", "table")
     gone = sorted(f"{db}.{tbl}" for db, tbl in tables if {Name(db), Name(db, tbl)} & over)
     if gone:
@@ -192,7 +192,7 @@ def may_be_read(plan: DropPlan, *, now: datetime) -> list[Name]:
     Owners said so, now or in the plan's own requests.
     """
     today = day_of(now, get_lake(plan.lake).zone)
-    return still_read_names(plan.lake, today=today, wishes=plan.requests.all())
+    return recently_read_names(plan.lake, today=today, wishes=plan.requests.all())
 
 
 def approval_day(plan: DropPlan) -> date:
@@ -230,7 +230,9 @@ def plan_finish(
             state_at_end(outcome),
             now=now,
             by="system",
-            reason="" if done else why_not_done(outcome, report.get("error", ""), cancelled=stays),
+            reason=""
+            if done
+            else reason_not_done(outcome, report.get("error", ""), cancelled=stays),
             outcome=_outcome(plan, report),
         )
         DeletionRequest.objects.filter(plan=plan, state=DeletionRequest.State.PLANNED).update(

@@ -24,7 +24,7 @@ from lifecycle.drop.domain.refusal import (
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.models import DropPlan, SamplePartition, TableFinding
 from lifecycle.planning.selectors.inputs import circumstances_of, current_generation
-from lifecycle.policies.services.still_read import still_read_names
+from lifecycle.policies.services.deletion_consents import recently_read_names
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.lake.clock import day_of
@@ -69,7 +69,7 @@ def plan_preview(
     today = day_of(now, get_lake(lake).zone)
     circumstances = replace(
         circumstances_of(DropPlan(lake=lake), generation, today=today, now=now),
-        yes_to_still_read=Names.of(still_read_names(lake, today=today)),
+        consent_to_recently_read=Names.of(recently_read_names(lake, today=today)),
     )
     counts = _by_class(chosen)
     n_due = sum(counts.pop(cls) for cls in DUE)

@@ -104,7 +104,7 @@ standing_rule_decide = RULES.decide
 
 
 @dataclass(frozen=True, slots=True)
-class RuleWish:
+class RuleParams:
     """What a person wants a standing rule to say."""
 
     db: str
@@ -121,7 +121,9 @@ def _require_maker(user: User) -> None:
 
 
 @transaction.atomic
-def standing_rule_request(lake: str, wish: RuleWish, *, user: User, now: datetime) -> StandingRule:
+def standing_rule_request(
+    lake: str, wish: RuleParams, *, user: User, now: datetime
+) -> StandingRule:
     """Ask two people for a standing rule; a table has at most one that waits or is active."""
     _require_maker(user)
     check_reason(wish.reason, "standing.reason", "Enter a reason for the standing rule.")
@@ -202,7 +204,7 @@ def rule_check(rule: StandingRule, *, also_requesters: Collection[str], now: dat
     table = tables.select_related("generation").first()
     if table is None:
         raise StaleState("standing.table", "The last scan did not see the rule's table.")
-    why = standing.why_other_basis(rule_terms(rule).basis, basis_of(table))
+    why = standing.reason_of_other_basis(rule_terms(rule).basis, basis_of(table))
     if why:
         raise StaleState("standing.policy", why)
     approval_check(

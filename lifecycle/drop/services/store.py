@@ -40,7 +40,7 @@ from lifecycle.planning.selectors.inputs import (
     plan_over_caps,
 )
 from lifecycle.planning.services.parties import requesters_of
-from lifecycle.policies.services.still_read import still_read_names
+from lifecycle.policies.services.deletion_consents import recently_read_names
 from portal.access.lakes import get_lake
 from portal.approvals.sizes import FEWEST_APPROVALS, Needed, plan_needed
 from portal.connectors.filesystem import open_file_system
@@ -69,7 +69,7 @@ def plan_draw(plan: DropPlan, *, folder: str, now: datetime) -> dict[str, Any]:
         selection=Selection.from_json(plan.selection),
         circumstances=replace(
             circumstances_of(plan, generation, today=today, now=now),
-            yes_to_still_read=Names.of(still_read_names(plan.lake, today=today)),
+            consent_to_recently_read=Names.of(recently_read_names(plan.lake, today=today)),
         ),
     )
     problem = _problem(plan, drafted, generation)
@@ -135,8 +135,8 @@ def _open(
 ) -> None:
     # Plan, requests, then what ends in the audit chain: as those do who withdraw either meanwhile.
     DropPlan.objects.select_for_update().get(pk=plan.pk)
-    wishes = _answered_wishes(plan, drafted)
-    _close_wishes(plan, wishes)
+    wishes = _answered_deletion_requests(plan, drafted)
+    _close_deletion_requests(plan, wishes)
     names = {(table.db, table.table) for table in drafted.summary.tables}
     requesters = requesters_of(plan.lake, maker=plan.requested_by, tables=names, wishes=wishes)
     summary = drafted.summary
@@ -285,12 +285,12 @@ def dropped_before(lake: str, tbl_id: int) -> bool:
     ).exists()
 
 
-def _answered_wishes(plan: DropPlan, drafted: Draft) -> list[DeletionRequest]:
+def _answered_deletion_requests(plan: DropPlan, drafted: Draft) -> list[DeletionRequest]:
     tables = {Name(table.db, table.table) for table in drafted.summary.tables}
     return [wish for wish in open_requests(plan.lake) if Name(wish.db, wish.table) in tables]
 
 
-def _close_wishes(plan: DropPlan, wishes: Iterable[DeletionRequest]) -> None:
+def _close_deletion_requests(plan: DropPlan, wishes: Iterable[DeletionRequest]) -> None:
     keys = [wish.pk for wish in wishes]
     DeletionRequest.objects.filter(pk__in=keys, state=DeletionRequest.State.OPEN).update(
         state=DeletionRequest.State.PLANNED, plan=plan

@@ -11,8 +11,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from lifecycle.core.selectors.filters import TABLE_ORDERS
 from lifecycle.core.ui.links import list_url, table_url
-from lifecycle.drop.selectors.plans import tables_to_plan, wishes_visible
-from lifecycle.drop.services.clean_now import clean_now_close, clean_now_request
+from lifecycle.drop.selectors.plans import deletion_requests_visible, tables_to_plan
+from lifecycle.drop.services.deletion_requests import deletion_request, deletion_request_close
 from lifecycle.drop.services.plans import plan_request
 from lifecycle.drop.services.preview import Preview, plan_preview, require_something
 from lifecycle.drop.ui.plans import plan_url
@@ -26,7 +26,7 @@ from portal.ui.lists.keyset import keyset_page
 MAX_CHOSEN = 500
 
 
-class WishForm(forms.Form):
+class DeletionRequestForm(forms.Form):
     """What an owner says when requesting a deletion."""
 
     db = forms.CharField(max_length=128)
@@ -68,7 +68,7 @@ def plan_new(request: HttpRequest) -> HttpResponse:
         "preview": preview,
         "problem": problem,
         "reason": request.POST.get("reason", ""),
-        "wishes": wishes_visible(lake, user)
+        "wishes": deletion_requests_visible(lake, user)
         .filter(state=DeletionRequest.State.OPEN)
         .order_by("created_at")[:50],
         "caps": plan_caps(lake),
@@ -102,21 +102,21 @@ def wishes(request: HttpRequest) -> HttpResponse:
     """List the deletion requests: one's own, or all for admins and operators."""
     lake, user = current_lake(request), person(request)
     page = keyset_page(
-        wishes_visible(lake, user), request.GET, orders={"-created": ("-created_at",)}
+        deletion_requests_visible(lake, user), request.GET, orders={"-created": ("-created_at",)}
     )
     context = {"page": page, "sees_all": user.is_lake_staff}
-    return render(request, "lifecycle/wishes.html", context)
+    return render(request, "lifecycle/deletion_requests.html", context)
 
 
 @require_POST
 def wish_new(request: HttpRequest) -> HttpResponse:
     """Ask that a table, or a partition of it, be cleaned now."""
-    lake, form = current_lake(request), WishForm(request.POST)
+    lake, form = current_lake(request), DeletionRequestForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Enter a reason.")
         return HttpResponseRedirect(list_url("wishes", lake))
     said = form.cleaned_data
-    clean_now_request(
+    deletion_request(
         lake=lake,
         name=(said["db"], said["table"], said["partition"]),
         with_recently_read=said["with_recently_read"],
@@ -132,6 +132,6 @@ def wish_new(request: HttpRequest) -> HttpResponse:
 def wish_close(request: HttpRequest, wish_id: UUID) -> HttpResponse:
     """Take a request back, or decline it with a reason."""
     reason = request.POST.get("reason", "")
-    clean_now_close(wish_id, user=person(request), reason=reason, now=timezone.now())
+    deletion_request_close(wish_id, user=person(request), reason=reason, now=timezone.now())
     messages.success(request, "The request is closed.")
     return HttpResponseRedirect(list_url("wishes", current_lake(request)))

@@ -4,7 +4,7 @@ from django.http import HttpRequest
 
 from lifecycle.core.ui.links import list_url
 from lifecycle.drop.domain.refusal import EXPLANATIONS, LeftOut
-from lifecycle.drop.selectors.plans import plans_under_way, wishes_visible
+from lifecycle.drop.selectors.plans import deletion_requests_visible, plans_under_way
 from lifecycle.drop.services.plans import PLANS
 from lifecycle.drop.services.standing_rules import RULES
 from lifecycle.models import DeletionRequest, DropPlan, PlanState
@@ -102,7 +102,7 @@ def register_pages() -> None:
     register_page(Page(SECTION, "Drop plans", "lifecycle:plans", "clipboard-list", 22))
     register_page(Page(SECTION, "Standing rules", "lifecycle:standing-rules", "repeat", 23, STAFF))
     register_page(Page(SECTION, "Deletion requests", "lifecycle:wishes", "message-circle", 24))
-    for card in (approve_card, rules_card, mine_card, wishes_card):
+    for card in (approve_card, rules_card, mine_card, deletion_requests_card):
         register_home_card(card)
 
 
@@ -124,12 +124,12 @@ def mine_card(request: HttpRequest) -> Card | None:
     )
 
 
-def wishes_card(request: HttpRequest) -> Card | None:
+def deletion_requests_card(request: HttpRequest) -> Card | None:
     """Tell makers of plans what owners ask for."""
     lake, user = lake_or_none(request), person(request)
     if not lake or not user.is_lake_staff:
         return None
-    n_open = wishes_visible(lake, user).filter(state=DeletionRequest.State.OPEN).count()
+    n_open = deletion_requests_visible(lake, user).filter(state=DeletionRequest.State.OPEN).count()
     if not n_open:
         return None
     return Card(

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 from lifecycle.drop.selectors.standing import get_rule_for_user, plans_of_rule, rules_visible
 from lifecycle.drop.services.standing_rules import (
     RULES,
-    RuleWish,
+    RuleParams,
     rule_terms,
     standing_rule_end,
     standing_rule_request,
@@ -39,11 +39,11 @@ class RuleForm(forms.Form):
     until = forms.DateField(label="Last day (within 90 days)", widget=DayInput())
     reason = forms.CharField(label="Why", max_length=1000)
 
-    def wish(self) -> RuleWish:
+    def wish(self) -> RuleParams:
         """Return what was said."""
         said = self.cleaned_data
         until: date = said["until"]
-        return RuleWish(
+        return RuleParams(
             db=said["db"],
             table=said["table"],
             max_items_day=said["max_items_day"],

@@ -11,11 +11,11 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
-from lifecycle.enrollment.services.enrolments import APPROVAL_KIND, enrolment_digest
+from lifecycle.enrollment.services.enrollments import APPROVAL_KIND, enrollment_digest
 from lifecycle.inventory.selectors.policy import is_written_to
 from lifecycle.models import Enrollment, EnrollmentItem
 from lifecycle.policies.domain.policy import Values
-from lifecycle.policies.domain.states import EnrolItemState, EnrolmentState
+from lifecycle.policies.domain.states import EnrollmentItemState, EnrollmentState
 from lifecycle.policies.services.apply import policy_seen_store, values_json
 from lifecycle.policies.services.metastore import (
     Standing,
@@ -38,7 +38,7 @@ SECONDS = 200.0
 Step = Callable[[Metastore, EnrollmentItem], Standing]
 
 
-def enrolment_write(enrolment: Enrollment, run: Run, *, now: datetime) -> int:
+def enrollment_write(enrolment: Enrollment, run: Run, *, now: datetime) -> int:
     """Write the values of an approved enrollment while there is time; returns how many are left.
 
     Raises:
@@ -46,21 +46,21 @@ def enrolment_write(enrolment: Enrollment, run: Run, *, now: datetime) -> int:
         ExternalFailure: the metastore is away; the run is tried again.
     """
     _check_may_run(enrolment, now=now)
-    return _batches(enrolment, EnrolItemState.PENDING, _setting(enrolment), run=run)
+    return _batches(enrolment, EnrollmentItemState.PENDING, _setting(enrolment), run=run)
 
 
-def enrolment_put_back(enrolment: Enrollment, run: Run) -> int:
+def enrollment_put_back(enrolment: Enrollment, run: Run) -> int:
     """Put back what stood before, while there is time; returns how many tables are left.
 
     Raises:
         ExternalFailure: the metastore is away; the run is tried again.
     """
-    return _batches(enrolment, EnrolItemState.DONE, _putting_back(enrolment), run=run)
+    return _batches(enrolment, EnrollmentItemState.DONE, _putting_back(enrolment), run=run)
 
 
 def _check_may_run(enrolment: Enrollment, *, now: datetime) -> None:
     """Ask once more: these very tables and values, approved, and no emergency stop."""
-    digest = enrolment_digest(enrolment, enrolment.items.all())
+    digest = enrollment_digest(enrolment, enrolment.items.all())
     approval = approval_check(
         APPROVAL_KIND,
         object_id=str(enrolment.pk),
@@ -73,13 +73,13 @@ def _check_may_run(enrolment: Enrollment, *, now: datetime) -> None:
         raise StaleState("red_button.on", "The emergency stop is on: no table is enrolled.")
 
 
-def _batches(enrolment: Enrollment, source: EnrolItemState, step: Step, *, run: Run) -> int:
+def _batches(enrolment: Enrollment, source: EnrollmentItemState, step: Step, *, run: Run) -> int:
     """Do one batch after the other while there is time; returns how many tables are left."""
     deadline = time.monotonic() + SECONDS
     waiting = EnrollmentItem.objects.filter(enrolment=enrolment, state=source).order_by("pk")
     with Metastore.connect(get_lake(enrolment.lake)) as metastore:
         while (items := list(waiting[:BATCH])) and time.monotonic() < deadline:
-            if source is EnrolItemState.PENDING:
+            if source is EnrollmentItemState.PENDING:
                 _remember(enrolment, metastore, items)
             done = [(item, _try(step, metastore, item, enrolment)) for item in items]
             _store(enrolment, done, run=run, now=timezone.now())
@@ -103,7 +103,7 @@ def _setting(enrolment: Enrollment) -> Step:
             raise StaleState("policy.observed", f"{item.db} is in Monitor only by now.")
         name = _name(enrolment, item)
         table_set(metastore, name, seen=item.seen, wanted=enrolment.wanted)
-        item.state, item.note = EnrolItemState.DONE, ""
+        item.state, item.note = EnrollmentItemState.DONE, ""
         return table_standing(metastore, name)
 
     return step
@@ -113,7 +113,7 @@ def _putting_back(enrolment: Enrollment) -> Step:
     def step(metastore: Metastore, item: EnrollmentItem) -> Standing:
         name = _name(enrolment, item)
         table_put_back(metastore, name, ours=enrolment.wanted, raw=item.before or {})
-        item.state, item.note = EnrolItemState.UNDONE, ""
+        item.state, item.note = EnrollmentItemState.UNDONE, ""
         return table_standing(metastore, name)
 
     return step
@@ -123,19 +123,19 @@ def _try(
     step: Step, metastore: Metastore, item: EnrollmentItem, enrolment: Enrollment
 ) -> Standing | None:
     """Do one table; what cannot be done is noted on it, and the others go on."""
-    is_undo = enrolment.state == EnrolmentState.UNDOING
+    is_undo = enrolment.state == EnrollmentState.UNDOING
     try:
         return step(metastore, item)
     except (StaleState, NotVisible) as error:
-        item.state = EnrolItemState.KEPT if is_undo else EnrolItemState.SKIPPED
+        item.state = EnrollmentItemState.KEPT if is_undo else EnrollmentItemState.SKIPPED
         item.note = error.message
     except ExternalFailure as error:
         if error.retryable:
             raise
-        item.state = EnrolItemState.KEPT if is_undo else EnrolItemState.FAILED
+        item.state = EnrollmentItemState.KEPT if is_undo else EnrollmentItemState.FAILED
         item.note = error.message
     except PortalError as error:
-        item.state = EnrolItemState.KEPT if is_undo else EnrolItemState.FAILED
+        item.state = EnrollmentItemState.KEPT if is_undo else EnrollmentItemState.FAILED
         item.note = error.message
     return None
 
@@ -148,7 +148,7 @@ def _store(
     now: datetime,
 ) -> None:
     """Store a batch's results and record each change, in one transaction."""
-    undo = enrolment.state == EnrolmentState.UNDOING
+    undo = enrolment.state == EnrollmentState.UNDOING
     changed = [(item, after) for item, after in done if after is not None]
     with transaction.atomic():
         EnrollmentItem.objects.bulk_update([item for item, _ in done], ["state", "note"])

@@ -1,22 +1,22 @@
 """Navigation, home card and badges of enrollments."""
 
 from lifecycle.core.ui.links import list_url
-from lifecycle.enrollment.services.enrolments import ENROLMENTS
-from lifecycle.policies.domain.states import EnrolItemState, EnrolmentState
+from lifecycle.enrollment.services.enrollments import ENROLLMENTS
+from lifecycle.policies.domain.states import EnrollmentItemState, EnrollmentState
 from portal.access.models import STAFF
 from portal.access.registry import Page, register_home_card, register_page
 from portal.ui.frame.states import Badge, register_badges
 from portal.ui.proposals import decide_card
 
 BADGES = {
-    EnrolmentState.UNDOING.value: Badge("Being undone", "arrow-back-up", "busy"),
-    EnrolItemState.KEPT.value: Badge(
+    EnrollmentState.UNDOING.value: Badge("Being undone", "arrow-back-up", "busy"),
+    EnrollmentItemState.KEPT.value: Badge(
         "Left as it is", "player-skip-forward", "warn", "Somebody changed it since."
     ),
 }
 
-enrolments_card = decide_card(
-    ENROLMENTS,
+enrollments_card = decide_card(
+    ENROLLMENTS,
     title="Enrollments to decide",
     url=lambda lake: list_url("enrolments", lake, state="PENDING"),
     icon="login-2",
@@ -29,4 +29,4 @@ def register_pages() -> None:
     """Add the navigation, the words and the home card."""
     register_badges(BADGES)
     register_page(Page("Policy", "Enrollments", "lifecycle:enrolments", "login-2", 41, STAFF))
-    register_home_card(enrolments_card)
+    register_home_card(enrollments_card)

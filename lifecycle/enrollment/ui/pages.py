@@ -12,24 +12,24 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from lifecycle.core.ui.links import list_url, policy_url
 from lifecycle.enrollment.selectors import (
-    ENROLMENT_ORDERS,
+    ENROLLMENT_ORDERS,
     FILTER_KEYS,
     ITEM_ORDERS,
     CandidateFilter,
-    EnrolItemFilter,
-    EnrolmentFilter,
+    EnrollmentFilter,
+    EnrollmentItemFilter,
     candidates,
-    enrolments_visible,
-    get_enrolment_for_user,
+    enrollments_visible,
+    get_enrollment_for_user,
     items_visible,
     preview,
     result_counts,
 )
-from lifecycle.enrollment.services.enrolments import (
-    ENROLMENTS,
-    EnrolWish,
-    enrolment_request,
-    enrolment_undo,
+from lifecycle.enrollment.services.enrollments import (
+    ENROLLMENTS,
+    EnrollmentParams,
+    enrollment_request,
+    enrollment_undo,
 )
 from lifecycle.inventory.selectors.findings import current_generation
 from lifecycle.models import Enrollment, EnrollmentItem
@@ -47,7 +47,7 @@ from portal.ui.proposals import decide_page, proposal_context, reasoned_page
 CANDIDATE_ORDERS = {"name": ("db", "table"), "-name": ("-db", "-table")}
 
 
-def enrolment_url(row: Enrollment) -> str:
+def enrollment_url(row: Enrollment) -> str:
     """Return the page of an enrollment."""
     return reverse("lifecycle:enrolment", args=[row.pk])
 
@@ -56,11 +56,11 @@ def _item_url(row: EnrollmentItem) -> str:
     return policy_url(row.enrolment.lake, row.db, row.table)
 
 
-ENROLMENT_LIST = ListSpec(
-    template="lifecycle/enrolments.html",
+ENROLLMENT_LIST = ListSpec(
+    template="lifecycle/enrollments.html",
     caption="Enrollments",
     columns=(
-        Column(key="short_id", title="Enrollment", kind="code", url=enrolment_url),
+        Column(key="short_id", title="Enrollment", kind="code", url=enrollment_url),
         Column(key="state", title="State", kind="state"),
         Column(key="n_tables", title="Tables", kind="count"),
         Column(key="wanted", title="Values"),
@@ -68,7 +68,7 @@ ENROLMENT_LIST = ListSpec(
         Column(key="created_at", title="Requested", kind="ago", sort="created"),
         Column(key="reason", title="Reason"),
     ),
-    orders=ENROLMENT_ORDERS,
+    orders=ENROLLMENT_ORDERS,
     filename="enrolments.csv",
     exports=(
         "id", "state", "n_tables", "level", "ttl", "requested_by", "reason", "created_at", "digest",
@@ -76,7 +76,7 @@ ENROLMENT_LIST = ListSpec(
     ),
 )  # fmt: skip
 ITEMS = ListSpec(
-    template="lifecycle/enrolment.html",
+    template="lifecycle/enrollment.html",
     caption="Tables of the enrollment",
     columns=(
         Column(key="__str__", title="Table", kind="code", sort="name", url=_item_url),
@@ -103,21 +103,21 @@ ITEMS = ListSpec(
 def enrolments(request: HttpRequest) -> HttpResponseBase:
     """List the enrollments that the person may see."""
     lake, user = current_lake(request), person(request)
-    filterset = EnrolmentFilter(request.GET, queryset=enrolments_visible(lake, user))
+    filterset = EnrollmentFilter(request.GET, queryset=enrollments_visible(lake, user))
     context = {"may_make": user.is_lake_staff}
-    return list_response(request, ENROLMENT_LIST, filterset=filterset, context=context)
+    return list_response(request, ENROLLMENT_LIST, filterset=filterset, context=context)
 
 
 @require_http_methods(["GET", "POST"])
-def enrolment_new(request: HttpRequest) -> HttpResponse:
+def enrollment_new(request: HttpRequest) -> HttpResponse:
     """Choose tables and values and see what would go (GET), then ask two people (POST)."""
     lake, user = current_lake(request), person(request)
     if not user.is_lake_staff:
         raise NotAllowed("enrol.role", "Admins and operators ask for enrollments.")
     if request.method == "POST":
-        made = enrolment_request(lake, _wish(request), user=user, now=timezone.now())
+        made = enrollment_request(lake, _wish(request), user=user, now=timezone.now())
         messages.success(request, "Requested. Two other admins have to approve it.")
-        return HttpResponseRedirect(enrolment_url(made))
+        return HttpResponseRedirect(enrollment_url(made))
     chosen = CandidateFilter(request.GET, queryset=candidates(lake, {}))
     form = ValuesForm(request.GET if "level" in request.GET else None, initial={"ttl": 60})
     wanted = form.values if form.is_valid() else None
@@ -134,19 +134,19 @@ def enrolment_new(request: HttpRequest) -> HttpResponse:
         "selection": {key: value for key, value in selection.items() if value},
         "generation": current_generation(lake),
     }
-    return render(request, "lifecycle/enrolment_new.html", context)
+    return render(request, "lifecycle/enrollment_new.html", context)
 
 
 @require_GET
 def enrolment(request: HttpRequest, enrolment_id: UUID) -> HttpResponseBase:
     """Show one enrollment with its tables and what became of each."""
     user = person(request)
-    found = get_enrolment_for_user(enrolment_id, user=user)
+    found = get_enrollment_for_user(enrolment_id, user=user)
     rows = items_visible(found, user).select_related("enrolment")
-    filterset = EnrolItemFilter(request.GET, queryset=rows)
+    filterset = EnrollmentItemFilter(request.GET, queryset=rows)
     context = {
         "found": found,
-        **proposal_context(ENROLMENTS, found, user, decide="lifecycle:enrolment-decide"),
+        **proposal_context(ENROLLMENTS, found, user, decide="lifecycle:enrolment-decide"),
         "counts": result_counts(found, user),
         "sees_all": user.is_lake_staff,
         "lines": [
@@ -159,23 +159,23 @@ def enrolment(request: HttpRequest, enrolment_id: UUID) -> HttpResponseBase:
     return list_response(request, ITEMS, filterset=filterset, context=context)
 
 
-enrolment_decide_view = decide_page(ENROLMENTS, enrolment_url)
-enrolment_withdraw_view = reasoned_page(
-    ENROLMENTS.withdraw, enrolment_url, done="The enrollment is withdrawn."
+enrollment_decide_view = decide_page(ENROLLMENTS, enrollment_url)
+enrollment_withdraw_view = reasoned_page(
+    ENROLLMENTS.withdraw, enrollment_url, done="The enrollment is withdrawn."
 )
-enrolment_undo_view = reasoned_page(
-    enrolment_undo,
-    enrolment_url,
+enrollment_undo_view = reasoned_page(
+    enrollment_undo,
+    enrollment_url,
     done="The earlier values are being restored, table by table.",
 )
 
 
-def _wish(request: HttpRequest) -> EnrolWish:
+def _wish(request: HttpRequest) -> EnrollmentParams:
     form = ValuesForm(request.POST)
     if not form.is_valid():
         raise RuleViolation("policy.values", "LEVEL is 0 or 1, and TTL a number of days from 1.")
     count = request.POST.get("n_tables", "")
-    return EnrolWish(
+    return EnrollmentParams(
         selection={key: request.POST.get(key, "") for key in FILTER_KEYS},
         wanted=Values(form.values.level, form.values.ttl),
         n_tables=int(count) if count.isascii() and count.isdigit() else -1,

@@ -17,7 +17,7 @@ DAY_MS = 86_400_000
 LATEST_MS = 4_102_444_800_000
 ABSURD = "a time of its files cannot be true"
 SOON_DAYS = 7
-STILL_READ_DAYS = 30
+RECENTLY_READ_DAYS = 30
 
 
 class ExpiryClass(StrEnum):
@@ -124,7 +124,7 @@ class Terms:
     now: datetime
     zone: ZoneInfo
     soon_days: int = SOON_DAYS
-    still_read_days: int = STILL_READ_DAYS
+    still_read_days: int = RECENTLY_READ_DAYS
 
     @property
     def now_ms(self) -> int:

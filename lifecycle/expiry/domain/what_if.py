@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from lifecycle.core.domain.enrolment import KEEP_FOREVER_LEVEL
+from lifecycle.core.domain.enrollment import KEEP_FOREVER_LEVEL
 from lifecycle.expiry.domain.rule import SOON_DAYS, ExpiryClass
 from lifecycle.policies.domain.policy import Values
 

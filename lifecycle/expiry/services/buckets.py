@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute
 
-from lifecycle.expiry.domain.rule import DAY_MS, SOON_DAYS, STILL_READ_DAYS, ExpiryClass
+from lifecycle.expiry.domain.rule import DAY_MS, RECENTLY_READ_DAYS, SOON_DAYS, ExpiryClass
 from lifecycle.expiry.domain.what_if import AGED, NO_AGE, Bucket
 
 # The stubs know no mix of columns and plain values, which the functions take.
@@ -95,7 +95,7 @@ def _by_clocks(items: pa.Table, known: Known, age: Any) -> Iterable[Condition]:
     yield pc.and_(pc.equal(items["cls"], ExpiryClass.NOT_NOW.value), near), Bucket.CHANGED
     yield pc.or_(pc.is_null(n_files), pc.is_null(mtime)), Bucket.NOT_LOOKED
     yield pc.and_(pc.is_null(atime), pc.not_equal(n_files, 0)), Bucket.READS_UNKNOWN
-    lately = pc.less_equal(pc.subtract(known.now_ms, atime), STILL_READ_DAYS * DAY_MS)
+    lately = pc.less_equal(pc.subtract(known.now_ms, atime), RECENTLY_READ_DAYS * DAY_MS)
     yield pc.and_(pc.greater(atime, mtime), lately), Bucket.READ
 
 

@@ -38,8 +38,8 @@ from lifecycle.inventory.selectors.findings import (
     paths_visible,
     tables_visible,
 )
+from lifecycle.inventory.selectors.item_details import expiry_reason
 from lifecycle.inventory.selectors.kept import complete_items, complete_tables
-from lifecycle.inventory.selectors.why import why_expiring
 from lifecycle.inventory.services.scan import scan_request
 from portal.lake.errors import NotAllowed, NotVisible
 from portal.ui.api.operations import LAKE, ApiView, operation
@@ -153,7 +153,7 @@ class Why(ApiView):
             )
         complete_items([item])
         now = timezone.now()
-        return why_expiring(found, item, now=now, today=timezone.localdate(now))
+        return expiry_reason(found, item, now=now, today=timezone.localdate(now))
 
 
 class DatabaseList(KeysetList):

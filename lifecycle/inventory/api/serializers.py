@@ -138,7 +138,7 @@ class DatabaseSerializer(serializers.ModelSerializer[DatabaseFinding]):
         read_only_fields = fields
 
 
-class ShadowSerializer(serializers.ModelSerializer[DryRunRecord]):
+class DryRunSerializer(serializers.ModelSerializer[DryRunRecord]):
     """One day of OBSERVE."""
 
     examples = serializers.ListField(child=serializers.CharField(), read_only=True)
@@ -166,7 +166,7 @@ class ModeSerializer(serializers.Serializer[Any]):
     mode = serializers.ChoiceField(choices=[mode.value for mode in DatabaseMode], read_only=True)
 
 
-class AnnouncementSerializer(serializers.Serializer[Any]):
+class SentNoticeSerializer(serializers.Serializer[Any]):
     """The notice that speaks of an item."""
 
     state = serializers.CharField(read_only=True)
@@ -180,7 +180,7 @@ class WhySerializer(serializers.Serializer[Any]):
 
     item = ItemSerializer(read_only=True)
     mode = serializers.ChoiceField(choices=[mode.value for mode in DatabaseMode], read_only=True)
-    announcement = AnnouncementSerializer(read_only=True, allow_null=True)
+    announcement = SentNoticeSerializer(read_only=True, allow_null=True)
     earliest_on = serializers.DateField(read_only=True, allow_null=True)
     stops = serializers.ListField(child=serializers.CharField(), read_only=True)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lifecycle.core.domain.enrolment import LIFECYCLE_LEVEL
+from lifecycle.core.domain.enrollment import LIFECYCLE_LEVEL
 from lifecycle.expiry.domain.rule import Directory, ExpiryClass, Terms
 from lifecycle.inventory.jobs.expiry_columns import (
     is_near,

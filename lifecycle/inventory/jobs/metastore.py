@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
-from lifecycle.core.domain.enrolment import LEVEL_KEYS, TTL_KEYS
+from lifecycle.core.domain.enrollment import LEVEL_KEYS, TTL_KEYS
 from portal.catalog.domain.events import UUID
 from portal.connectors import metastore_db as sql
 from portal.connectors.lake_config import LakeConfig

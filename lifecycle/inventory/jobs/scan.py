@@ -18,7 +18,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from lifecycle.expiry.domain.rule import SOON_DAYS, STILL_READ_DAYS, Terms
+from lifecycle.expiry.domain.rule import RECENTLY_READ_DAYS, SOON_DAYS, Terms
 from lifecycle.inventory.jobs import results
 from lifecycle.inventory.jobs.files import DEFAULT_CALLS_PER_SECOND, FileFunctions
 from lifecycle.inventory.jobs.holds import Holds
@@ -78,7 +78,7 @@ class Scan:
             now=job.now,
             zone=job.config.zone,
             soon_days=int(params.get("soon_days", SOON_DAYS)),
-            still_read_days=int(params.get("still_read_days", STILL_READ_DAYS)),
+            still_read_days=int(params.get("still_read_days", RECENTLY_READ_DAYS)),
         )
         self.reader = MetastoreReader(spark, job.config)
         self.places = RegisteredPlaces(spark, job.config)

@@ -11,7 +11,7 @@ from typing import Any
 
 from pyspark.sql import Row
 
-from lifecycle.core.domain.enrolment import Policy, read_policy
+from lifecycle.core.domain.enrollment import Policy, read_policy
 from lifecycle.restore_tests.domain import DIRECTORY, read_scratch
 from lifecycle.rules.domain.conformity import (
     DatabaseFacts,
@@ -107,7 +107,7 @@ def build_catalog(
         facts,
         located,
         templates=path_templates(params, config),
-        waivers=path_waivers(params),
+        waivers=path_exceptions(params),
         today=today,
     )
     real = [
@@ -211,7 +211,7 @@ def path_templates(params: Mapping[str, Any], config: LakeConfig) -> list[Templa
     return [*own, parse(params.get("template") or DEFAULT_TEMPLATE, "*")]
 
 
-def path_waivers(params: Mapping[str, Any]) -> list[PathRuleException]:
+def path_exceptions(params: Mapping[str, Any]) -> list[PathRuleException]:
     """Return the exceptions of path rules that a request names."""
     return [
         PathRuleException(

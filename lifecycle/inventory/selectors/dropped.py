@@ -44,7 +44,7 @@ def gone_since(lake: str, **name: str) -> GoneOf:
     )
     if not rows:
         return {}
-    shares = _still_read_shares({UUID(plan) for _, _, plan, *_ in rows if plan})
+    shares = _recently_read_shares({UUID(plan) for _, _, plan, *_ in rows if plan})
     sums: defaultdict[tuple[str, str], Gone] = defaultdict(Gone)
     for db, table, plan, n, back, size, size_back in rows:
         n_read, n_all = shares.get((plan, db, table), (0, 1))
@@ -241,7 +241,7 @@ def _read_at(lake: str) -> Subquery:
     return Subquery(current.values("generation__read_at")[:1])
 
 
-def _still_read_shares(plans: set[UUID]) -> dict[tuple[str, str, str], tuple[int, int]]:
+def _recently_read_shares(plans: set[UUID]) -> dict[tuple[str, str, str], tuple[int, int]]:
     rows = DropPlanTable.objects.filter(plan_id__in=plans, n_still_read__gt=0)
     return {
         (str(plan), db, table): (n_read, n_all)

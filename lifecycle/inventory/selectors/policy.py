@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 from django.utils.dateparse import parse_datetime
 
 from lifecycle.core.domain.days import Days
-from lifecycle.core.domain.enrolment import read_policy
+from lifecycle.core.domain.enrollment import read_policy
 from lifecycle.core.domain.last_changes import ECHO_WITHIN, Report, echoes
 from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.inventory.selectors.findings import mode_of
@@ -20,7 +20,7 @@ from lifecycle.models import (
     TableFinding,
 )
 from lifecycle.policies.domain.policy import Asker, Values
-from lifecycle.policies.domain.states import EnrolmentState, RequestKind, RequestState
+from lifecycle.policies.domain.states import EnrollmentState, RequestKind, RequestState
 from lifecycle.rules.domain.conformity import Reason
 from lifecycle.rules.domain.templates import DEFAULT_TEMPLATE, Template
 from portal.access.lakes import get_lake
@@ -140,13 +140,13 @@ def asked_here(lake: str, db: str, table: str, after: Mapping[str, str], *, at: 
         enrolment__lake=lake, enrolment__created_at__gte=since, db=db, table=table
     )
     enrolled = items.filter(
-        Q(enrolment__state=EnrolmentState.RUNNING)
-        | Q(enrolment__state=EnrolmentState.DONE, enrolment__ended_at__gte=ended_since),
+        Q(enrolment__state=EnrollmentState.RUNNING)
+        | Q(enrolment__state=EnrollmentState.DONE, enrolment__ended_at__gte=ended_since),
         **{f"enrolment__{name}": value for name, value in values.items()},
     )
     undone = items.filter(
-        Q(enrolment__state=EnrolmentState.UNDOING)
-        | Q(enrolment__state=EnrolmentState.UNDONE, enrolment__ended_at__gte=ended_since),
+        Q(enrolment__state=EnrollmentState.UNDOING)
+        | Q(enrolment__state=EnrollmentState.UNDONE, enrolment__ended_at__gte=ended_since),
         before__isnull=False,
     )
     return (

@@ -15,8 +15,8 @@ from lifecycle.core.services.statistics import statistics_refresh
 from lifecycle.expiry.services.ages import table_ages_load
 from lifecycle.inventory.models.findings import EXAMPLES_PER_CLASS, GenerationState
 from lifecycle.inventory.services.catalog import catalog_load
+from lifecycle.inventory.services.dry_run import dry_run_record
 from lifecycle.inventory.services.ingest_rows import Owners, RowMaker
-from lifecycle.inventory.services.shadow import shadow_record
 from lifecycle.inventory.services.totals import totals_load
 from lifecycle.inventory.services.trim import generations_trim, rows_delete
 from lifecycle.inventory.services.window import window_load
@@ -53,7 +53,7 @@ def generation_load(run: Run, result: Mapping[str, Any], *, now: datetime) -> Sc
     window_load(generation)
     table_ages_load(generation)
     totals_load(generation, n_paths=n_paths)
-    shadow_record(generation)
+    dry_run_record(generation)
     catalog_load(generation, owners)
     _flip(generation, n_paths=n_paths)
     generations_trim(run.lake)

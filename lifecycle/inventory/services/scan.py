@@ -17,7 +17,7 @@ from portal.runs.requests.services import run_request
 
 KIND = "lifecycle.scan"
 SOON_DAYS = 7
-STILL_READ_DAYS = 30
+RECENTLY_READ_DAYS = 30
 
 
 def scan_request(lake: str, *, user: User, now: datetime, reason: str = "") -> Run:

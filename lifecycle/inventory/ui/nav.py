@@ -7,8 +7,8 @@ from weakref import WeakKeyDictionary
 from django.http import HttpRequest
 from django.utils import timezone
 
+from lifecycle.core.ui.badges import register_state_badges
 from lifecycle.core.ui.links import list_url
-from lifecycle.core.ui.words import register_state_badges
 from lifecycle.inventory.selectors.due import NeedsAnswer, needs_answer
 from lifecycle.inventory.selectors.findings import (
     Totals,

@@ -71,13 +71,15 @@ def first_drop_on(due_on: date, sent: Iterable[Sent], *, notice_days: int) -> da
     return min(days, default=None)
 
 
-def is_told_a_day_ahead(first_on: date, *, today: date, last_told_on: date | None) -> bool:
+def is_told_a_day_ahead(first_on: date, *, today: date, last_notified_on: date | None) -> bool:
     """Whether today's day-ahead mail speaks of what may go from `first_on`.
 
     Each is told once: on the day before, or on the first day after that on which a scan ran.
     """
     day = timedelta(days=1)
-    return first_on <= today + day and (last_told_on is None or first_on > last_told_on + day)
+    return first_on <= today + day and (
+        last_notified_on is None or first_on > last_notified_on + day
+    )
 
 
 def horizon_on(today: date, *, notice_days: int = NOTICE_DAYS) -> date:

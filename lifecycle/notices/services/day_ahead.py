@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from lifecycle.core.selectors.announced import coverages_of
+from lifecycle.core.selectors.sent_notices import coverages_of
 from lifecycle.core.services.people import People, responsible_of
 from lifecycle.core.services.report_mail import Cell, Section, report_mail
 from lifecycle.expiry.domain.rule import ExpiryClass
@@ -66,7 +66,7 @@ def _going(generation: ScanSnapshot, people: People) -> Iterator[tuple[Going, tu
     days = notifying_days(generation.lake)
     tomorrow = generation.day + timedelta(days=1)
     announced = coverages_of(generation)
-    before = _last_told_on(generation)
+    before = _last_notified_on(generation)
     rows = PartitionRange.objects.filter(
         table__generation=generation,
         table__db__in=list(days),
@@ -89,7 +89,7 @@ def _going(generation: ScanSnapshot, people: People) -> Iterator[tuple[Going, tu
         first_on = first_drop_on(due_on, sent, notice_days=days[table.db]) if due_on else None
         if first_on is None:
             continue
-        if is_told_a_day_ahead(first_on, today=generation.day, last_told_on=before):
+        if is_told_a_day_ahead(first_on, today=generation.day, last_notified_on=before):
             responsible = responsible_of(table, people)
             dropped = names.get(table.pk, ())
             n_dropped = sum(row.first <= one <= row.last for one in dropped)
@@ -98,7 +98,7 @@ def _going(generation: ScanSnapshot, people: People) -> Iterator[tuple[Going, tu
                 yield going, responsible.usernames
 
 
-def _last_told_on(generation: ScanSnapshot) -> date | None:
+def _last_notified_on(generation: ScanSnapshot) -> date | None:
     """Return the last day before this one whose picture was told of."""
     earlier = ScanSnapshot.objects.filter(lake=generation.lake, day__lt=generation.day)
     newest = earlier.exclude(state=GenerationState.LOADING).order_by("-day").first()

@@ -12,7 +12,7 @@ from datetime import datetime
 from django.db import transaction
 
 from lifecycle.core.domain.modes import DatabaseMode
-from lifecycle.core.selectors.announced import is_covered, newest_announcements
+from lifecycle.core.selectors.sent_notices import is_covered, newest_sent_notices
 from lifecycle.core.services.people import People, responsible_of
 from lifecycle.inventory.selectors.dropped import due_of, take_off_dropped
 from lifecycle.models import DatabaseSetting, NoticeCoverage, ScanSnapshot, TableFinding
@@ -60,7 +60,7 @@ def _tables_to_tell(generation: ScanSnapshot, people: People) -> Iterable[_Told]
     tables = list(rows)
     take_off_dropped(tables)
     tables = [table for table in tables if due_of(table).n_items or not table.dropped.n_items]
-    announced = newest_announcements(generation.lake, [table.tbl_id for table in tables])
+    announced = newest_sent_notices(generation.lake, [table.tbl_id for table in tables])
     for table in tables:
         responsible = responsible_of(table, people)
         news = TableNews(

@@ -14,7 +14,7 @@ from typing import Any
 from lifecycle.backup.domain.control import ControlReader
 from lifecycle.backup.engine.facts import WALKERS, Lister, Policy, list_here
 from lifecycle.backup.engine.protocol import Tools
-from lifecycle.core.domain.enrolment import read_policy
+from lifecycle.core.domain.enrollment import read_policy
 from lifecycle.planning.jobs.hdfs_barriers import barrier_check
 from lifecycle.planning.jobs.hdfs_writer import with_quick_writes
 from lifecycle.planning.jobs.live_metastore import LiveMetastore

@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 
 from lifecycle.inventory.jobs.metastore import MetastoreReader
 from lifecycle.inventory.jobs.tables import (
+    path_exceptions,
     path_templates,
-    path_waivers,
     read_path,
     scratch_databases,
     table_facts,
@@ -44,7 +44,7 @@ class PathRules:
         params: Mapping[str, Any] = job.params["path_rules"]
         self._params = params
         self.templates = path_templates(params, job.config)
-        self._waivers = path_waivers(params)
+        self._exceptions = path_exceptions(params)
         self._today = day_of(job.now, job.config.zone)
         self.databases: dict[str, DatabaseFacts] = {}
         self.tables: dict[tuple[str, str], TableFacts] = {}
@@ -109,7 +109,7 @@ class PathRules:
             self.databases.values(),
             self.tables.values(),
             templates=self.templates,
-            waivers=self._waivers,
+            waivers=self._exceptions,
             today=self._today,
         )
 

@@ -12,7 +12,7 @@ from django.db.models import BigIntegerField, Case, F, Min, Q, Sum, Value, When
 from lifecycle.backup.selectors import holds_active
 from lifecycle.core.domain.caps import Caps, caps_crossed
 from lifecycle.core.domain.modes import DatabaseMode
-from lifecycle.core.selectors.announced import coverages_of
+from lifecycle.core.selectors.sent_notices import coverages_of
 from lifecycle.drop.domain.refusal import Circumstances, Name, Names
 from lifecycle.inventory.selectors.dropped import DROPPED_ACTIONS
 from lifecycle.models import (
@@ -26,7 +26,7 @@ from lifecycle.models import (
     TableFinding,
 )
 from lifecycle.policies.models.policy import MIN_BACKUP_DAYS
-from lifecycle.rules.selectors.waivers import no_longer_waived
+from lifecycle.rules.selectors.exceptions import no_longer_excepted
 from portal.access.models import ADMIN, DatabaseAdministrator, OwnerMapping, User
 from portal.approvals.domain import Verdict
 from portal.approvals.selectors import decisions_of, requesters_shown
@@ -99,7 +99,7 @@ def circumstances_of(
         ),
         in_other_plans=Names.of(_in_other_plans(plan)),
         dropped=Names.of(_dropped_since(plan.lake, generation.read_at)),
-        unwaived=Names.of(no_longer_waived(plan.lake, since=generation.as_of, today=today)),
+        unexcepted=Names.of(no_longer_excepted(plan.lake, since=generation.as_of, today=today)),
     )
 
 

@@ -68,7 +68,7 @@ def state_at_end(outcome: str) -> PlanState:
     return ends.get(outcome, PlanState.FAILED)
 
 
-def why_not_done(outcome: str, error: str, *, cancelled: str) -> str:
+def reason_not_done(outcome: str, error: str, *, cancelled: str) -> str:
     """Say why a run did not do all that its plan holds; `cancelled` tells what then stands."""
     if outcome == "cancelled":
         return f"The run was cancelled; {cancelled}"

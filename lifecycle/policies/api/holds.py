@@ -12,7 +12,7 @@ from lifecycle.policies.selectors.holds import (
     get_hold_for_user,
     holds_visible,
 )
-from lifecycle.policies.services.holding import HoldWish, legal_hold_place
+from lifecycle.policies.services.holding import HoldParams, legal_hold_place
 from portal.ui.api.operations import LAKE, ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
 from portal.ui.api.serializers import ReasonSerializer
@@ -35,7 +35,7 @@ class HoldList(KeysetList):
     )
     def post(self) -> object:
         """Place a legal hold (admins)."""
-        wish = HoldWish(lake=self.lake, **self.data)
+        wish = HoldParams(lake=self.lake, **self.data)
         return legal_hold_place(wish, user=self.user, now=timezone.now())
 
 

@@ -8,10 +8,10 @@ from rest_framework.response import Response
 from lifecycle.expiry.selectors import ages_of, table_what_if
 from lifecycle.inventory.selectors.findings import get_database_for_user
 from lifecycle.inventory.selectors.policy import database_policy, policy_history, table_policy
-from lifecycle.inventory.services.why_look import why_look_request
+from lifecycle.inventory.services.item_details import why_inspection_request
 from lifecycle.policies.api.serializers import DatabasePolicySerializer, TablePolicySerializer
 from lifecycle.policies.domain.policy import Values, check_values
-from lifecycle.policies.run_kinds import policy_look_request
+from lifecycle.policies.run_kinds import policy_inspection_request
 from lifecycle.policies.services.extensions import bounds, extension_offer, put_off_from
 from portal.lake.errors import NotAllowed, RuleViolation
 from portal.ui.api.operations import LAKE, ApiView, operation
@@ -73,7 +73,7 @@ class DatabasePolicy(ApiView):
         }
 
 
-class DatabasePolicyLook(ApiView):
+class DatabasePolicyRead(ApiView):
     """Reading what new tables get."""
 
     @operation("database_policy_look", answer=RunSerializer, status=202, parameters=LAKE)
@@ -82,10 +82,10 @@ class DatabasePolicyLook(ApiView):
         get_database_for_user(self.lake, db, user=self.user)
         if not self.user.is_lake_staff:
             raise NotAllowed("policy.look", "Admins and operators have the metastore read.")
-        return policy_look_request(self.lake, db, user=self.user, now=timezone.now())
+        return policy_inspection_request(self.lake, db, user=self.user, now=timezone.now())
 
 
-class WhyLook(ApiView):
+class ItemDetails(ApiView):
     """Reading one partition's clocks."""
 
     @extend_schema(
@@ -98,7 +98,7 @@ class WhyLook(ApiView):
         """Have the row of a partition brought whose range alone is kept; 204 if it is here."""
         name = (db, table, request.query_params.get("partition", ""))
         lake = current_lake(request)
-        run = why_look_request(lake, name, user=person(request), now=timezone.now())
+        run = why_inspection_request(lake, name, user=person(request), now=timezone.now())
         return Response(RunSerializer(run).data, status=202) if run else Response(status=204)
 
 

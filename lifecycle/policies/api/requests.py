@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from lifecycle.models import PolicyRequest
 from lifecycle.policies.api.serializers import (
+    PolicyParamsSerializer,
     PolicyRequestDetailSerializer,
     PolicyRequestSerializer,
-    PolicyWishSerializer,
 )
 from lifecycle.policies.domain.policy import Values
 from lifecycle.policies.domain.states import RequestKind
@@ -21,15 +21,15 @@ from lifecycle.policies.selectors.requests import (
     get_request_for_user,
     requests_visible,
 )
-from lifecycle.policies.services.extensions import ExtendWish, extension_request
-from lifecycle.policies.services.requests import REQUESTS
-from lifecycle.policies.services.waivers import WaiverWish, waiver_request
-from lifecycle.policies.services.wishes import (
-    HandOverWish,
-    SetWish,
+from lifecycle.policies.services.exceptions import ExceptionParams, exception_request
+from lifecycle.policies.services.extensions import ExtensionParams, extension_request
+from lifecycle.policies.services.request_params import (
+    HandoverParams,
+    SetParams,
     hand_over_request,
     policy_set_request,
 )
+from lifecycle.policies.services.requests import REQUESTS
 from portal.access.models import User
 from portal.ui.api.operations import LAKE, ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
@@ -50,7 +50,7 @@ class PolicyRequestList(KeysetList):
 
     @operation(
         "policy_requests_create",
-        body=PolicyWishSerializer,
+        body=PolicyParamsSerializer,
         answer=PolicyRequestDetailSerializer,
         status=201,
         parameters=LAKE,
@@ -95,7 +95,7 @@ PolicyRequestWithdraw = reasoned_api(
 
 
 def _set(lake: str, said: dict[str, Any], user: User, now: datetime) -> PolicyRequest:
-    wish = SetWish(
+    wish = SetParams(
         db=said["db"],
         table=said["table"],
         seen=Values(said["seen_level"], said["seen_ttl"]),
@@ -106,7 +106,7 @@ def _set(lake: str, said: dict[str, Any], user: User, now: datetime) -> PolicyRe
 
 
 def _extend(lake: str, said: dict[str, Any], user: User, now: datetime) -> PolicyRequest:
-    wish = ExtendWish(
+    wish = ExtensionParams(
         db=said["db"],
         table=said["table"],
         partition=said["partition"],
@@ -118,7 +118,7 @@ def _extend(lake: str, said: dict[str, Any], user: User, now: datetime) -> Polic
 
 
 def _hand_over(lake: str, said: dict[str, Any], user: User, now: datetime) -> PolicyRequest:
-    wish = HandOverWish(
+    wish = HandoverParams(
         db=said["db"],
         table=said["table"],
         seen_owner=said["seen_owner"],
@@ -129,14 +129,14 @@ def _hand_over(lake: str, said: dict[str, Any], user: User, now: datetime) -> Po
 
 
 def _waive(lake: str, said: dict[str, Any], user: User, now: datetime) -> PolicyRequest:
-    wish = WaiverWish(
+    wish = ExceptionParams(
         db=said["db"],
         table=said["table"],
         rule=said["rule"],
         until=said["until"],
         reason=said["reason"],
     )
-    return waiver_request(lake, wish, user=user, now=now)
+    return exception_request(lake, wish, user=user, now=now)
 
 
 _ASKERS: dict[str, Callable[[str, dict[str, Any], User, datetime], PolicyRequest]] = {

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from lifecycle.core.api.names import PartitionField
-from lifecycle.core.domain.enrolment import MAX_TTL_DAYS
+from lifecycle.core.domain.enrollment import MAX_TTL_DAYS
 from lifecycle.models import Enrollment, EnrollmentItem, PathWaiver, PolicyRequest
 from lifecycle.policies.domain.states import RequestKind
 from lifecycle.rules.domain.conformity import Reason
@@ -113,7 +113,7 @@ class PolicyRequestDetailSerializer(PolicyRequestSerializer):
         read_only_fields = fields
 
 
-class PolicyWishSerializer(ReasonSerializer):
+class PolicyParamsSerializer(ReasonSerializer):
     """A request: SET needs level (and ttl), EXTEND days and until, HAND_OVER the new owner.
 
     WAIVE needs the path rule and the last day, and no table for a rule of a database itself.
@@ -152,7 +152,7 @@ class PolicyWishSerializer(ReasonSerializer):
         return attrs
 
 
-class WaiverSerializer(OldNames, serializers.ModelSerializer[PathWaiver]):
+class PathRuleExceptionSerializer(OldNames, serializers.ModelSerializer[PathWaiver]):
     """A rule that does not count for one table or database, until its last day."""
 
     old_names = {"asked_by": "requested_by"}
@@ -170,7 +170,7 @@ class WaiverSerializer(OldNames, serializers.ModelSerializer[PathWaiver]):
         read_only_fields = fields
 
 
-class EnrolmentSerializer(serializers.ModelSerializer[Enrollment]):
+class EnrollmentSerializer(serializers.ModelSerializer[Enrollment]):
     """An enrollment as a list shows it."""
 
     class Meta:
@@ -182,18 +182,18 @@ class EnrolmentSerializer(serializers.ModelSerializer[Enrollment]):
         read_only_fields = fields
 
 
-class EnrolmentDetailSerializer(EnrolmentSerializer):
+class EnrollmentDetailSerializer(EnrollmentSerializer):
     """One enrollment with what would go and the steps the server allows its reader."""
 
     what_if = serializers.DictField(read_only=True)
     transitions = serializers.ListField(child=serializers.CharField(), read_only=True)
 
-    class Meta(EnrolmentSerializer.Meta):
-        fields = (*EnrolmentSerializer.Meta.fields, "what_if", "transitions")
+    class Meta(EnrollmentSerializer.Meta):
+        fields = (*EnrollmentSerializer.Meta.fields, "what_if", "transitions")
         read_only_fields = fields
 
 
-class EnrolmentItemSerializer(serializers.ModelSerializer[EnrollmentItem]):
+class EnrollmentItemSerializer(serializers.ModelSerializer[EnrollmentItem]):
     """One table of an enrollment and what became of it."""
 
     class Meta:
@@ -205,7 +205,7 @@ class EnrolmentItemSerializer(serializers.ModelSerializer[EnrollmentItem]):
         read_only_fields = fields
 
 
-class EnrolWishSerializer(ReasonSerializer):
+class EnrollmentParamsSerializer(ReasonSerializer):
     """Which tables shall get which values; `n_tables` is how many the caller saw."""
 
     db = serializers.CharField(max_length=128, required=False, allow_blank=True, default="")
@@ -218,7 +218,7 @@ class EnrolWishSerializer(ReasonSerializer):
     n_tables = serializers.IntegerField(min_value=0, max_value=10**9)
 
 
-class EnrolPreviewSerializer(serializers.Serializer[Any]):
+class EnrollmentPreviewSerializer(serializers.Serializer[Any]):
     """What a choice of tables would mean."""
 
     n_tables = serializers.IntegerField(read_only=True)
@@ -227,7 +227,7 @@ class EnrolPreviewSerializer(serializers.Serializer[Any]):
     outcome = OutcomeSerializer(read_only=True, allow_null=True)
 
 
-class ShadowTableSerializer(serializers.Serializer[Any]):
+class DryRunTableSerializer(serializers.Serializer[Any]):
     """One table's share of a shadow record."""
 
     table = serializers.CharField(read_only=True)
@@ -239,7 +239,7 @@ class ShadowTableSerializer(serializers.Serializer[Any]):
     last = serializers.DateField(read_only=True)
 
 
-class ShadowSummarySerializer(serializers.Serializer[Any]):
+class DryRunSummarySerializer(serializers.Serializer[Any]):
     """What OBSERVE would have dropped in all, and what of it was used again."""
 
     n_days = serializers.IntegerField(read_only=True)
@@ -251,4 +251,4 @@ class ShadowSummarySerializer(serializers.Serializer[Any]):
     n_read = serializers.IntegerField(read_only=True)
     n_used = serializers.IntegerField(read_only=True)
     percent_used = serializers.FloatField(read_only=True, allow_null=True)
-    tables = ShadowTableSerializer(many=True, read_only=True)
+    tables = DryRunTableSerializer(many=True, read_only=True)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lifecycle.core.domain.enrolment import (
+from lifecycle.core.domain.enrollment import (
     KEEP_FOREVER_LEVEL,
     LEVEL_KEYS,
     LIFECYCLE_LEVEL,

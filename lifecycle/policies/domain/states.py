@@ -24,7 +24,7 @@ class RequestState(StrEnum):
     WITHDRAWN = "WITHDRAWN"
 
 
-class EnrolmentState(StrEnum):
+class EnrollmentState(StrEnum):
     """Where an enrollment stands; DONE may still be undone."""
 
     PENDING = "PENDING"
@@ -38,7 +38,7 @@ class EnrolmentState(StrEnum):
     UNDONE = "UNDONE"
 
 
-class EnrolItemState(StrEnum):
+class EnrollmentItemState(StrEnum):
     """What became of one table of an enrollment."""
 
     PENDING = "PENDING"
@@ -68,22 +68,22 @@ REQUEST_TRANSITIONS: dict[RequestState, frozenset[RequestState]] = {
     RequestState.LAPSED: frozenset(),
     RequestState.WITHDRAWN: frozenset(),
 }
-ENROLMENT_TRANSITIONS: dict[EnrolmentState, frozenset[EnrolmentState]] = {
-    EnrolmentState.PENDING: frozenset(
+ENROLLMENT_TRANSITIONS: dict[EnrollmentState, frozenset[EnrollmentState]] = {
+    EnrollmentState.PENDING: frozenset(
         {
-            EnrolmentState.RUNNING,
-            EnrolmentState.REJECTED,
-            EnrolmentState.LAPSED,
-            EnrolmentState.WITHDRAWN,
+            EnrollmentState.RUNNING,
+            EnrollmentState.REJECTED,
+            EnrollmentState.LAPSED,
+            EnrollmentState.WITHDRAWN,
         }
     ),
-    EnrolmentState.RUNNING: frozenset({EnrolmentState.DONE, EnrolmentState.FAILED}),
+    EnrollmentState.RUNNING: frozenset({EnrollmentState.DONE, EnrollmentState.FAILED}),
     # A run that broke off has enrolled some tables; those can be taken out again.
-    EnrolmentState.FAILED: frozenset({EnrolmentState.UNDOING}),
-    EnrolmentState.DONE: frozenset({EnrolmentState.UNDOING}),
-    EnrolmentState.UNDOING: frozenset({EnrolmentState.UNDONE, EnrolmentState.FAILED}),
-    EnrolmentState.UNDONE: frozenset(),
-    EnrolmentState.REJECTED: frozenset(),
-    EnrolmentState.LAPSED: frozenset(),
-    EnrolmentState.WITHDRAWN: frozenset(),
+    EnrollmentState.FAILED: frozenset({EnrollmentState.UNDOING}),
+    EnrollmentState.DONE: frozenset({EnrollmentState.UNDOING}),
+    EnrollmentState.UNDOING: frozenset({EnrollmentState.UNDONE, EnrollmentState.FAILED}),
+    EnrollmentState.UNDONE: frozenset(),
+    EnrollmentState.REJECTED: frozenset(),
+    EnrollmentState.LAPSED: frozenset(),
+    EnrollmentState.WITHDRAWN: frozenset(),
 }

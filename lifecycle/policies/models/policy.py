@@ -121,7 +121,7 @@ class NoticeCoverage(models.Model):
         return self.notice.sent_on if self.notice.state == NoticeState.SENT else None
 
 
-class ShadowCounts(models.Model):
+class DryRunCounts(models.Model):
     """What would have gone on one day of OBSERVE, and what of it was used again by then."""
 
     lake = models.CharField(max_length=32)
@@ -142,10 +142,10 @@ class ShadowCounts(models.Model):
         abstract = True
 
 
-class DryRunRecord(ShadowCounts):
+class DryRunRecord(DryRunCounts):
     """One day of OBSERVE: what would have gone, and what of the day before's was used again."""
 
-    class Meta(ShadowCounts.Meta):
+    class Meta(DryRunCounts.Meta):
         abstract = False
         constraints = [
             models.UniqueConstraint(fields=["lake", "db", "day"], name="shadow_record_once")
@@ -155,12 +155,12 @@ class DryRunRecord(ShadowCounts):
         return f"{self.db} {self.day}"
 
 
-class DryRunTable(ShadowCounts):
+class DryRunTable(DryRunCounts):
     """One table's share of a day; a table of which nothing changed that day has no row."""
 
     table = models.CharField(max_length=256)
 
-    class Meta(ShadowCounts.Meta):
+    class Meta(DryRunCounts.Meta):
         abstract = False
         constraints = [
             models.UniqueConstraint(fields=["lake", "db", "table", "day"], name="shadow_table_once")

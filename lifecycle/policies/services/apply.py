@@ -21,8 +21,8 @@ from lifecycle.policies.services.metastore import (
     table_set,
     table_standing,
 )
+from lifecycle.policies.services.request_params import check_written_to
 from lifecycle.policies.services.requests import APPROVAL_KIND, request_digest, request_move
-from lifecycle.policies.services.wishes import check_written_to
 from portal.access.lakes import get_lake
 from portal.approvals.services import approval_check, approval_use
 from portal.audit.services import audit_record

@@ -33,7 +33,7 @@ PUT_OFF = (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ, Expi
 
 
 @dataclass(frozen=True, slots=True)
-class ExtendWish:
+class ExtensionParams:
     """Data that shall stay `days` more; `until` is the day that the page said it leads to."""
 
     db: str
@@ -91,7 +91,9 @@ def extension_offer(
         return None
 
 
-def extension_request(lake: str, wish: ExtendWish, *, user: User, now: datetime) -> PolicyRequest:
+def extension_request(
+    lake: str, wish: ExtensionParams, *, user: User, now: datetime
+) -> PolicyRequest:
     """Keep data some days more: at once within the bounds, else when one admin agrees.
 
     Asked twice from the same page the second is StaleState, so that nobody extends twice unawares.
@@ -158,7 +160,7 @@ def _terms(
     )
 
 
-def _check_until(wish: ExtendWish, offer: Extension) -> None:
+def _check_until(wish: ExtensionParams, offer: Extension) -> None:
     if offer.until != wish.until:
         raise StaleState(
             "extension.stale",

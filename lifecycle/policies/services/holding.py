@@ -15,7 +15,7 @@ from portal.access.models import User
 
 
 @dataclass(frozen=True)
-class HoldWish:
+class HoldParams:
     """What is to be held: a database, a table (`table` given) or one partition of it."""
 
     lake: str
@@ -26,7 +26,7 @@ class HoldWish:
     reason: str
 
 
-def legal_hold_place(wish: HoldWish, *, user: User, now: datetime) -> Hold:
+def legal_hold_place(wish: HoldParams, *, user: User, now: datetime) -> Hold:
     """Place a legal hold; called twice, two holds stand beside each other.
 
     A name that the last scan does not know is refused: a typing mistake would hold nothing.

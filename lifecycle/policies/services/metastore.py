@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lifecycle.backup.engine.facts import DDL_TIME
-from lifecycle.core.domain.enrolment import read_policy
+from lifecycle.core.domain.enrollment import read_policy
 from lifecycle.policies.domain.policy import Values, put_back, raw_policy, written
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure, StaleState

@@ -5,11 +5,11 @@ from typing import Any
 
 from django import forms
 
-from lifecycle.core.domain.enrolment import MAX_TTL_DAYS
+from lifecycle.core.domain.enrollment import MAX_TTL_DAYS
 from lifecycle.policies.domain.policy import Values
-from lifecycle.policies.services.extensions import ExtendWish
-from lifecycle.policies.services.waivers import WaiverWish
-from lifecycle.policies.services.wishes import HandOverWish, SetWish
+from lifecycle.policies.services.exceptions import ExceptionParams
+from lifecycle.policies.services.extensions import ExtensionParams
+from lifecycle.policies.services.request_params import HandoverParams, SetParams
 from lifecycle.rules.domain.conformity import Reason
 from portal.ui.lists.filters import DayInput
 
@@ -37,7 +37,7 @@ class ValuesForm(forms.Form):
         return Values(self.cleaned_data["level"], self.cleaned_data.get("ttl"))
 
 
-class WishForm(forms.Form):
+class DeletionRequestForm(forms.Form):
     """What every request says."""
 
     db = forms.CharField(label="Database", max_length=128)
@@ -50,7 +50,7 @@ class WishForm(forms.Form):
     )
 
 
-class SetForm(WishForm):
+class SetForm(DeletionRequestForm):
     """Other values, beside those that stood on the page."""
 
     seen_level = forms.IntegerField(required=False, widget=forms.HiddenInput())
@@ -60,10 +60,10 @@ class SetForm(WishForm):
         label="TTL in days", required=False, min_value=-(10**12), max_value=10**12
     )
 
-    def wish(self) -> SetWish:
+    def wish(self) -> SetParams:
         """Return what was said."""
         said = self.cleaned_data
-        return SetWish(
+        return SetParams(
             db=said["db"],
             table=said["table"],
             seen=Values(said["seen_level"], said["seen_ttl"]),
@@ -72,18 +72,18 @@ class SetForm(WishForm):
         )
 
 
-class ExtendForm(WishForm):
+class ExtendForm(DeletionRequestForm):
     """More days for a table or partition, and the day to which the page said they lead."""
 
     partition = forms.CharField(max_length=767, required=False, strip=False)
     days = forms.IntegerField(label="Days more")
     until = forms.DateField(label="To the end of", widget=DayInput())
 
-    def wish(self) -> ExtendWish:
+    def wish(self) -> ExtensionParams:
         """Return what was said."""
         said = self.cleaned_data
         until: date = said["until"]
-        return ExtendWish(
+        return ExtensionParams(
             db=said["db"],
             table=said["table"],
             partition=said["partition"],
@@ -93,7 +93,7 @@ class ExtendForm(WishForm):
         )
 
 
-class HandOverForm(WishForm):
+class HandOverForm(DeletionRequestForm):
     """A new owner, beside the one that stood on the page."""
 
     seen_owner = forms.CharField(
@@ -101,10 +101,10 @@ class HandOverForm(WishForm):
     )
     owner = forms.CharField(label="New owner (user name)", max_length=128)
 
-    def wish(self) -> HandOverWish:
+    def wish(self) -> HandoverParams:
         """Return what was said."""
         said = self.cleaned_data
-        return HandOverWish(
+        return HandoverParams(
             db=said["db"],
             table=said["table"],
             seen_owner=said["seen_owner"],
@@ -113,18 +113,18 @@ class HandOverForm(WishForm):
         )
 
 
-class WaiveForm(WishForm):
+class PathRuleExceptionForm(DeletionRequestForm):
     """A path rule that shall not count for a table or database, until a day."""
 
     field_order = ("db", "table", "rule", "until", "reason")
     rule = forms.ChoiceField(label="Rule", choices=[(one.value, one.value) for one in Reason])
     until = forms.DateField(label="Last day", widget=DayInput())
 
-    def wish(self) -> WaiverWish:
+    def wish(self) -> ExceptionParams:
         """Return what was said."""
         said = self.cleaned_data
         until: date = said["until"]
-        return WaiverWish(
+        return ExceptionParams(
             db=said["db"],
             table=said["table"],
             rule=said["rule"],

@@ -21,7 +21,7 @@ from lifecycle.policies.selectors.holds import (
     holds_ended,
     holds_visible,
 )
-from lifecycle.policies.services.holding import HoldWish, legal_hold_place
+from lifecycle.policies.services.holding import HoldParams, legal_hold_place
 from portal.access.models import User
 from portal.lake.errors import NotAllowed, NotVisible
 from portal.ui.frame.context import current_lake, person
@@ -75,7 +75,7 @@ def hold_place_view(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _page(request, form, status=400)
     said = form.cleaned_data
-    wish = HoldWish(
+    wish = HoldParams(
         lake=lake,
         db=said["db"],
         table=said["table"],

@@ -27,7 +27,7 @@ from lifecycle.inventory.selectors.policy import (
 )
 from lifecycle.models import TableFinding
 from lifecycle.policies.domain.policy import Asker, Route, Values, route_of_database, route_of_table
-from lifecycle.policies.run_kinds import policy_look_request
+from lifecycle.policies.run_kinds import policy_inspection_request
 from lifecycle.policies.selectors.requests import requests_visible
 from lifecycle.policies.ui.forms import ValuesForm
 from portal.lake.errors import NotAllowed, PortalError
@@ -120,7 +120,7 @@ def database_policy_look(request: HttpRequest, db: str) -> HttpResponseRedirect:
     get_database_for_user(lake, db, user=user)
     if not user.is_lake_staff:
         raise NotAllowed("policy.look", "Admins and operators have the metastore read.")
-    policy_look_request(lake, db, user=user, now=timezone.now())
+    policy_inspection_request(lake, db, user=user, now=timezone.now())
     messages.info(request, "It is being read; reload this page in a moment.")
     return HttpResponseRedirect(database_policy_url(lake, db))
 

@@ -16,18 +16,24 @@ from lifecycle.core.ui.links import database_policy_url, list_url, policy_url, w
 from lifecycle.inventory.selectors.policy import hand_over_warning
 from lifecycle.models import PolicyRequest
 from lifecycle.policies.domain.states import RequestKind, RequestState
+from lifecycle.policies.selectors.exception_lists import may_end_waiver
 from lifecycle.policies.selectors.requests import (
     REQUEST_ORDERS,
     RequestFilter,
     get_request_for_user,
     requests_visible,
 )
-from lifecycle.policies.selectors.waiver_lists import may_end_waiver
+from lifecycle.policies.services.exceptions import exception_request
 from lifecycle.policies.services.extensions import extension_request
+from lifecycle.policies.services.request_params import hand_over_request, policy_set_request
 from lifecycle.policies.services.requests import REQUESTS
-from lifecycle.policies.services.waivers import waiver_request
-from lifecycle.policies.services.wishes import hand_over_request, policy_set_request
-from lifecycle.policies.ui.forms import ExtendForm, HandOverForm, SetForm, WaiveForm, WishForm
+from lifecycle.policies.ui.forms import (
+    DeletionRequestForm,
+    ExtendForm,
+    HandOverForm,
+    PathRuleExceptionForm,
+    SetForm,
+)
 from lifecycle.policies.ui.policy import LINE_WORDS
 from portal.access.models import User
 from portal.lake.errors import RuleViolation
@@ -52,7 +58,7 @@ REQUEST_LIST = ListSpec(
             key="kind",
             title="Request",
             kind="template",
-            template="lifecycle/_policy_wish.html",
+            template="lifecycle/_policy_params.html",
         ),
         Column(key="state", title="State", kind="state"),
         Column(key="requested_by", title="By"),
@@ -122,7 +128,7 @@ policy_request_withdraw_view = reasoned_page(
 )
 
 
-def _shown_again(request: HttpRequest, form: WishForm, kind: str) -> HttpResponse:
+def _shown_again(request: HttpRequest, form: DeletionRequestForm, kind: str) -> HttpResponse:
     """Show a request that cannot be taken as it is: every value as typed, and what is wrong."""
     back = own_address(request, request.headers.get("Referer", ""))
     context = {"form": form, "kind": kind, "back": back}
@@ -142,15 +148,17 @@ def _hand_over(form: Any, lake: str, user: User, now: datetime) -> PolicyRequest
 
 
 def _waive(form: Any, lake: str, user: User, now: datetime) -> PolicyRequest:
-    return waiver_request(lake, form.wish(), user=user, now=now)
+    return exception_request(lake, form.wish(), user=user, now=now)
 
 
 # Each asks with the request of its own form.
-_ASKERS: dict[str, tuple[type[WishForm], Callable[[Any, str, User, datetime], PolicyRequest]]] = {
+_ASKERS: dict[
+    str, tuple[type[DeletionRequestForm], Callable[[Any, str, User, datetime], PolicyRequest]]
+] = {
     RequestKind.SET: (SetForm, _set),
     RequestKind.EXTEND: (ExtendForm, _extend),
     RequestKind.HAND_OVER: (HandOverForm, _hand_over),
-    RequestKind.WAIVE: (WaiveForm, _waive),
+    RequestKind.WAIVE: (PathRuleExceptionForm, _waive),
 }
 
 

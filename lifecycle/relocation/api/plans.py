@@ -12,8 +12,8 @@ from lifecycle.relocation.selectors import (
     FIX_ITEM_ORDERS,
     FIX_ORDERS,
     FixCandidateFilter,
-    PathFixFilter,
-    PathFixItemFilter,
+    RelocationMoveFilter,
+    RelocationPlanFilter,
     fix_candidates,
     fix_items,
     fixes_visible,
@@ -27,7 +27,7 @@ from portal.ui.api.proposals import decide_api, reasoned_api
 from portal.ui.api.serializers import ReasonSerializer
 
 
-class PathFixSerializer(serializers.ModelSerializer[RelocationPlan]):
+class RelocationPlanSerializer(serializers.ModelSerializer[RelocationPlan]):
     """A relocation plan as a list shows it."""
 
     what = serializers.CharField(read_only=True)
@@ -42,17 +42,17 @@ class PathFixSerializer(serializers.ModelSerializer[RelocationPlan]):
         read_only_fields = fields
 
 
-class PathFixDetailSerializer(PathFixSerializer):
+class RelocationDetailSerializer(RelocationPlanSerializer):
     """One relocation plan with the steps the server allows its reader."""
 
     transitions = serializers.ListField(child=serializers.CharField(), read_only=True)
 
-    class Meta(PathFixSerializer.Meta):
-        fields = (*PathFixSerializer.Meta.fields, "transitions")
+    class Meta(RelocationPlanSerializer.Meta):
+        fields = (*RelocationPlanSerializer.Meta.fields, "transitions")
         read_only_fields = fields
 
 
-class PathFixItemSerializer(serializers.ModelSerializer[RelocationMove]):
+class RelocationMoveSerializer(serializers.ModelSerializer[RelocationMove]):
     """One path of a relocation plan: from where to where, or why not."""
 
     class Meta:
@@ -73,7 +73,7 @@ class FixCandidateSerializer(serializers.ModelSerializer[PathFinding]):
         read_only_fields = fields
 
 
-class FixWishSerializer(ReasonSerializer):
+class RelocationParamsSerializer(ReasonSerializer):
     """Which path rule violations shall be put right, by the ids of `candidates`."""
 
     rows = serializers.ListField(
@@ -81,12 +81,12 @@ class FixWishSerializer(ReasonSerializer):
     )
 
 
-class PathFixList(KeysetList):
+class RelocationList(KeysetList):
     """Relocation plans."""
 
     operation_id = "path_fixes_list"
-    serializer_class = PathFixSerializer
-    filterset_class = PathFixFilter
+    serializer_class = RelocationPlanSerializer
+    filterset_class = RelocationPlanFilter
     orders = FIX_ORDERS
 
     def get_queryset(self) -> Rows:
@@ -95,8 +95,8 @@ class PathFixList(KeysetList):
 
     @operation(
         "path_fixes_create",
-        body=FixWishSerializer,
-        answer=PathFixDetailSerializer,
+        body=RelocationParamsSerializer,
+        answer=RelocationDetailSerializer,
         status=201,
         parameters=LAKE,
     )
@@ -108,7 +108,7 @@ class PathFixList(KeysetList):
         return _detail(made, self.user)
 
 
-class PathFixCandidates(KeysetList):
+class RelocationCandidates(KeysetList):
     """Path rule violations that may be asked for."""
 
     operation_id = "path_fixes_candidates"
@@ -121,21 +121,21 @@ class PathFixCandidates(KeysetList):
         return fix_candidates(self.lake, self.user)
 
 
-class PathFixDetail(ApiView):
+class RelocationDetail(ApiView):
     """One relocation plan."""
 
-    @operation("path_fixes_get", answer=PathFixDetailSerializer)
+    @operation("path_fixes_get", answer=RelocationDetailSerializer)
     def get(self, fix_id: UUID) -> object:
         """Return a relocation plan with the steps that you may take."""
         return _detail(get_fix_for_user(fix_id, user=self.user), self.user)
 
 
-class PathFixItems(KeysetList):
+class RelocationMoves(KeysetList):
     """The paths of a relocation plan."""
 
     operation_id = "path_fix_items_list"
-    serializer_class = PathFixItemSerializer
-    filterset_class = PathFixItemFilter
+    serializer_class = RelocationMoveSerializer
+    filterset_class = RelocationMoveFilter
     orders = FIX_ITEM_ORDERS
 
     def get_queryset(self) -> Rows:
@@ -149,25 +149,25 @@ def _detail(found: RelocationPlan, user: User) -> object:
     return found
 
 
-PathFixDecide = decide_api(
+RelocationDecide = decide_api(
     FIXES,
     "path_fixes_decide",
     says="Approve or reject exactly what has the digest that you read.",
     shown=_detail,
-    answer=PathFixDetailSerializer,
+    answer=RelocationDetailSerializer,
 )
-PathFixWithdraw = reasoned_api(
+RelocationWithdraw = reasoned_api(
     FIXES.withdraw,
     "path_fixes_withdraw",
     says="Withdraw your relocation plan before anybody decided.",
     shown=_detail,
-    answer=PathFixDetailSerializer,
+    answer=RelocationDetailSerializer,
 )
-PathFixUndo = reasoned_api(
+RelocationUndo = reasoned_api(
     fix_undo_request,
     "path_fixes_undo",
     says="Have a plan created that moves everything back (admins); approved as the fix was.",
     shown=_detail,
-    answer=PathFixDetailSerializer,
+    answer=RelocationDetailSerializer,
     status=201,
 )

@@ -67,7 +67,7 @@ class Lake:
     templates: Sequence[Template]
 
 
-class PathFixes:
+class Relocations:
     """Finds the moves for what is asked; every registered location is shown to it once, then asked.
 
     `see` takes all locations of the lake, partitions too, in any order; `moves` gives what is left.

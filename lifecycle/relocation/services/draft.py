@@ -16,15 +16,15 @@ from lifecycle.inventory.selectors.locations import all_locations
 from lifecycle.models import (
     DatabaseSetting,
     DropPlanTable,
-    FixItemState,
     RelocationMove,
+    RelocationMoveState,
     RelocationPlan,
     ScanSnapshot,
 )
 from lifecycle.planning.selectors.inputs import WAITING
-from lifecycle.relocation.domain.moves import Asked, Immovable, Lake, Move, PathFixes
+from lifecycle.relocation.domain.moves import Asked, Immovable, Lake, Move, Relocations
 from lifecycle.relocation.domain.refusal import NotNow, Today, not_now
-from lifecycle.relocation.services.look import Looker, move_line
+from lifecycle.relocation.services.inspection import Looker, move_line
 from lifecycle.rules.domain.conformity import DatabaseFacts, Reason, TableFacts
 from lifecycle.rules.domain.templates import DEFAULT_TEMPLATE, Template
 from portal.connectors.lake_config import LakeConfig
@@ -39,7 +39,7 @@ MOST_TOUCHED = 500
 
 
 @dataclass(slots=True)
-class FixDraft:
+class RelocationDraft:
     """A relocation plan before it is stored.
 
     Its lines in order of execution, and what stayed and why.
@@ -59,7 +59,7 @@ class FixDraft:
 def fix_draft(
     fix: RelocationPlan, rows: Iterable[RelocationMove], generation: ScanSnapshot, *, now: datetime,
     config: LakeConfig,
-) -> FixDraft:  # fmt: skip
+) -> RelocationDraft:  # fmt: skip
     """Find the moves for what was asked and look at each; nothing is written.
 
     Raises:
@@ -69,14 +69,14 @@ def fix_draft(
     asked = [_asked(row, lake, config, is_undo=fix.undo_of_id is not None) for row in rows]
     altered = _altered(fix.lake, generation)
     with Metastore.connect(config) as metastore:
-        fixes = PathFixes(lake, asked)
+        fixes = Relocations(lake, asked)
         for location, name in all_locations(config, generation.results_uri):
             fixes.see(location, name)
         for location, name in _fresh_locations(altered, metastore, config):
             fixes.see(location, name)
         for location, name in _stray_partitions(fix.lake, generation, config):
             fixes.see(location, name)
-        found = FixDraft(left_out=dict(fixes.refused))
+        found = RelocationDraft(left_out=dict(fixes.refused))
         moves = fixes.moves()
         found.left_out |= fixes.refused
         today = _today(fix, altered, now=now)
@@ -166,7 +166,7 @@ def _today(fix: RelocationPlan, altered: Names, *, now: datetime) -> Today:
     settings = DatabaseSetting.objects.filter(lake=fix.lake)
     drops = DropPlanTable.objects.filter(lake=fix.lake, plan__state__in=WAITING)
     others = RelocationMove.objects.filter(
-        lake=fix.lake, fix__state__in=WAITING, state=FixItemState.PLANNED
+        lake=fix.lake, fix__state__in=WAITING, state=RelocationMoveState.PLANNED
     ).exclude(fix=fix)
     names = [Name(*one) for one in drops.values_list("db", "table")]
     names += [Name(*one) for one in others.values_list("db", "table", "partition")]
@@ -180,7 +180,7 @@ def _today(fix: RelocationPlan, altered: Names, *, now: datetime) -> Today:
     )
 
 
-def _not_today(moves: list[Move], today: Today, found: FixDraft) -> list[Move]:
+def _not_today(moves: list[Move], today: Today, found: RelocationDraft) -> list[Move]:
     kept = []
     for move in moves:
         found.targets[move.name] = move.target
@@ -192,7 +192,9 @@ def _not_today(moves: list[Move], today: Today, found: FixDraft) -> list[Move]:
     return kept
 
 
-def _of_one_root(moves: list[Move], config: LakeConfig, found: FixDraft) -> tuple[str, list[Move]]:
+def _of_one_root(
+    moves: list[Move], config: LakeConfig, found: RelocationDraft
+) -> tuple[str, list[Move]]:
     """Keep what one backup root can take: a run acts behind one fence on one file system."""
     roots = [config.path(text) for text in config.backup_roots]
     chosen: LakePath | None = None
@@ -209,7 +211,7 @@ def _of_one_root(moves: list[Move], config: LakeConfig, found: FixDraft) -> tupl
     return str(chosen or ""), kept
 
 
-def _drop_orphans(found: FixDraft, *, is_undo: bool) -> None:
+def _drop_orphans(found: RelocationDraft, *, is_undo: bool) -> None:
     """A partition does not go below the new place of a table that is left out after all."""
     if is_undo:
         return

@@ -11,15 +11,21 @@ from django.db import transaction
 from django.db.models import Sum
 
 from lifecycle.backup.services.ingesting import IngestReport
-from lifecycle.models import AT_TARGET, FixItemState, PlanState, RelocationMove, RelocationPlan
+from lifecycle.models import (
+    AT_TARGET,
+    PlanState,
+    RelocationMove,
+    RelocationMoveState,
+    RelocationPlan,
+)
 from lifecycle.planning.services.approved_runs import (
     check_caps,
     check_modes,
     check_picture,
     is_turn_of,
     last_lines,
+    reason_not_done,
     state_at_end,
-    why_not_done,
 )
 from lifecycle.relocation.services.moved_mail import moved_queue
 from lifecycle.relocation.services.plans import FIX_APPROVAL_KIND, fix_audit, fix_move
@@ -122,7 +128,9 @@ def is_fix_approved(fix: RelocationPlan, *, now: datetime) -> bool:
 
 def check_fix_size(fix: RelocationPlan) -> None:
     """Raise StaleState when the plan is over a cap as it is now, or too few people were asked."""
-    along = fix.items.filter(state=FixItemState.PLANNED).aggregate(n=Sum("n_partitions"))["n"]
+    along = fix.items.filter(state=RelocationMoveState.PLANNED).aggregate(n=Sum("n_partitions"))[
+        "n"
+    ]
     n_items = fix_weight(fix.n_items, along or 0)
     check_caps(fix.lake, n_items=n_items, n_bytes=fix.n_bytes)
     needed = plan_needed(fix.lake, n_items=n_items, n_bytes=fix.n_bytes)
@@ -142,13 +150,13 @@ def fix_day(fix: RelocationPlan) -> date:
 
 def fix_databases(fix: RelocationPlan) -> set[str]:
     """Return the databases in which the plan moves something."""
-    planned = fix.items.filter(state=FixItemState.PLANNED)
+    planned = fix.items.filter(state=RelocationMoveState.PLANNED)
     return set(planned.values_list("db", flat=True))
 
 
 def fix_targets(fix: RelocationPlan) -> list[str]:
     """Return the places to which the plan moves something."""
-    planned = fix.items.filter(state=FixItemState.PLANNED)
+    planned = fix.items.filter(state=RelocationMoveState.PLANNED)
     return list(planned.order_by("id").values_list("target", flat=True))
 
 
@@ -159,17 +167,17 @@ def fix_finish(
     if fix.state != PlanState.RUNNING or fix.run_id != run.pk:
         return
     done = outcome == "done"
-    rows = list(fix.items.filter(state=FixItemState.PLANNED).order_by("id"))
+    rows = list(fix.items.filter(state=RelocationMoveState.PLANNED).order_by("id"))
     for row in rows:
         said, row.note = report.items.get(str(row), ("", ""))
-        row.state = FixItemState(said or FixItemState.NOT_REACHED)
+        row.state = RelocationMoveState(said or RelocationMoveState.NOT_REACHED)
     counts: dict[str, int] = {}
     for row in rows:
         counts[row.state] = counts.get(row.state, 0) + 1
     stays = "what it had moved stays at its new place."
-    why = "" if done else why_not_done(outcome, error, cancelled=stays)
+    why = "" if done else reason_not_done(outcome, error, cancelled=stays)
     left = [
-        f"{row} ({FixItemState(row.state).label}): {row.note}"
+        f"{row} ({RelocationMoveState(row.state).label}): {row.note}"
         for row in rows
         if row.state not in AT_TARGET or row.note
     ]
@@ -201,7 +209,7 @@ def _mark_undone(original: RelocationPlan, rows: list[RelocationMove]) -> None:
         if (row.db, row.table, row.partition) in back
     ]
     for row in undone:
-        row.state = FixItemState.TAKEN_BACK
+        row.state = RelocationMoveState.TAKEN_BACK
     RelocationMove.objects.bulk_update(undone, ["state"], batch_size=_CHUNK)
 
 

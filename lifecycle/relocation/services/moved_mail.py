@@ -14,7 +14,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from lifecycle.core.services.people import People
-from lifecycle.models import AT_TARGET, FixItemState, RelocationMove, RelocationPlan
+from lifecycle.models import AT_TARGET, RelocationMove, RelocationMoveState, RelocationPlan
 from lifecycle.notices.domain.notice import responsible_for
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
@@ -35,7 +35,7 @@ class _Moved:
     @property
     def has_new_data(self) -> bool:
         """Whether somebody wrote to the old place meanwhile."""
-        return self.item.state == FixItemState.NEW_DATA
+        return self.item.state == RelocationMoveState.NEW_DATA
 
 
 def moved_queue(

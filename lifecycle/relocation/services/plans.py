@@ -35,7 +35,7 @@ FIX_APPROVAL_KIND = "lifecycle.path_fix"
 _CHUNK = 500
 
 
-class PathFixes(ProposalKind[RelocationPlan]):
+class Relocations(ProposalKind[RelocationPlan]):
     """Relocation plans, as proposals."""
 
     name = FIX_APPROVAL_KIND
@@ -73,7 +73,7 @@ class PathFixes(ProposalKind[RelocationPlan]):
         return fix_other_steps(proposal, user)
 
 
-FIXES = PathFixes()
+FIXES = Relocations()
 fix_decide = FIXES.decide
 fix_withdraw = FIXES.withdraw
 fix_move = FIXES.move

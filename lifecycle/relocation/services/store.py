@@ -12,11 +12,17 @@ from django.db import transaction
 
 from lifecycle.drop.domain.refusal import Name
 from lifecycle.inventory.selectors.picture import picture_problem
-from lifecycle.models import FixItemState, PlanState, RelocationMove, RelocationPlan, ScanSnapshot
+from lifecycle.models import (
+    PlanState,
+    RelocationMove,
+    RelocationMoveState,
+    RelocationPlan,
+    ScanSnapshot,
+)
 from lifecycle.planning.selectors.inputs import current_generation, plan_over_caps
 from lifecycle.planning.services.parties import requesters_of
 from lifecycle.relocation.domain.refusal import WORDS
-from lifecycle.relocation.services.draft import FixDraft, fix_draft
+from lifecycle.relocation.services.draft import RelocationDraft, fix_draft
 from lifecycle.relocation.services.plans import FIXES, fix_audit, fix_move
 from portal.access.lakes import get_lake
 from portal.approvals.sizes import plan_needed
@@ -44,7 +50,7 @@ def fix_draw(fix: RelocationPlan, *, folder: str, now: datetime) -> dict[str, An
         drafted = fix_draft(fix, rows, generation, now=now, config=config)
         problem = _problem(fix, drafted, generation)
     except StaleState as error:
-        drafted, problem = FixDraft(), error.message
+        drafted, problem = RelocationDraft(), error.message
     if problem:
         _fill(rows, drafted, is_stopped=True)
         _store_refused(fix, rows, generation, problem=problem, now=now)
@@ -59,7 +65,7 @@ def fix_weight(n_items: int, n_partitions: int) -> int:
     return n_items + n_partitions
 
 
-def _problem(fix: RelocationPlan, drafted: FixDraft, generation: ScanSnapshot) -> str:
+def _problem(fix: RelocationPlan, drafted: RelocationDraft, generation: ScanSnapshot) -> str:
     if not drafted.items:
         return "Nothing of what was chosen may be moved. Each row below says why."
     over = plan_over_caps(
@@ -71,11 +77,11 @@ def _problem(fix: RelocationPlan, drafted: FixDraft, generation: ScanSnapshot) -
     return over or picture_problem(fix.lake, generation)
 
 
-def _weight(drafted: FixDraft) -> int:
+def _weight(drafted: RelocationDraft) -> int:
     return fix_weight(len(drafted.items), sum(item.n_partitions for item in drafted.items))
 
 
-def _fill(rows: list[RelocationMove], drafted: FixDraft, *, is_stopped: bool) -> None:
+def _fill(rows: list[RelocationMove], drafted: RelocationDraft, *, is_stopped: bool) -> None:
     """Say in each row from where to where it goes, or why it does not."""
     planned = {Name(one.db, one.table, one.partition): one for one in drafted.items}
     for row in rows:
@@ -85,13 +91,13 @@ def _fill(rows: list[RelocationMove], drafted: FixDraft, *, is_stopped: bool) ->
         item = planned.get(name)
         if item is None:
             why = drafted.left_out.get(name)
-            row.state = FixItemState.LEFT_OUT
+            row.state = RelocationMoveState.LEFT_OUT
             row.why, row.note = (str(why), WORDS[why]) if why else ("", "It was not checked.")
             continue
         row.source, row.target = item.source, item.target
         row.n_files, row.n_bytes = item.n_files, item.n_bytes
         row.n_partitions = item.n_partitions
-        row.state = FixItemState.NOT_REACHED if is_stopped else FixItemState.PLANNED
+        row.state = RelocationMoveState.NOT_REACHED if is_stopped else RelocationMoveState.PLANNED
 
 
 def _write_items(config: LakeConfig, fix: RelocationPlan, content: bytes, folder: str) -> str:
@@ -128,7 +134,12 @@ def _store_refused(
 
 @transaction.atomic
 def fix_store(
-    fix: RelocationPlan, drafted: FixDraft, generation: ScanSnapshot, *, uri: str, now: datetime
+    fix: RelocationPlan,
+    drafted: RelocationDraft,
+    generation: ScanSnapshot,
+    *,
+    uri: str,
+    now: datetime,
 ) -> None:
     """Write the rows and the totals, and ask two people."""
     RelocationPlan.objects.select_for_update().get(pk=fix.pk)

@@ -19,8 +19,8 @@ from lifecycle.relocation.selectors import (
     FIX_ITEM_ORDERS,
     FIX_ORDERS,
     FixCandidateFilter,
-    PathFixFilter,
-    PathFixItemFilter,
+    RelocationMoveFilter,
+    RelocationPlanFilter,
     fix_candidates,
     fix_counts,
     fix_items,
@@ -42,7 +42,7 @@ def fix_url(row: RelocationPlan) -> str:
 
 
 FIX_LIST = ListSpec(
-    template="lifecycle/path_fixes.html",
+    template="lifecycle/relocations.html",
     caption="Relocation plans",
     columns=(
         Column(key="short_id", title="Plan", kind="code", url=fix_url),
@@ -63,7 +63,7 @@ FIX_LIST = ListSpec(
     ),
 )  # fmt: skip
 ITEMS = ListSpec(
-    template="lifecycle/path_fix.html",
+    template="lifecycle/relocation.html",
     caption="Paths of the relocation plan",
     columns=(
         Column(key="__str__", title="Name", kind="code", sort="name"),
@@ -85,7 +85,7 @@ ITEMS = ListSpec(
     ),
 )  # fmt: skip
 CANDIDATES = ListSpec(
-    template="lifecycle/path_fix_new.html",
+    template="lifecycle/relocation_new.html",
     caption="Tables and partitions with path rule violations",
     columns=(
         Column(key="__str__", title="Name", kind="code", sort="name"),
@@ -110,13 +110,13 @@ CANDIDATES = ListSpec(
 def path_fixes(request: HttpRequest) -> HttpResponseBase:
     """List the relocation plans that the person may see."""
     lake, user = current_lake(request), person(request)
-    filterset = PathFixFilter(request.GET, queryset=fixes_visible(lake, user))
+    filterset = RelocationPlanFilter(request.GET, queryset=fixes_visible(lake, user))
     context = {"may_make": user.is_lake_staff}
     return list_response(request, FIX_LIST, filterset=filterset, context=context)
 
 
 @require_http_methods(["GET", "POST"])
-def path_fix_new(request: HttpRequest) -> HttpResponseBase:
+def relocation_new(request: HttpRequest) -> HttpResponseBase:
     """Choose nonconforming paths (GET), then have a plan created for them (POST)."""
     lake, user = current_lake(request), person(request)
     if not user.is_lake_staff:
@@ -142,7 +142,7 @@ def path_fix(request: HttpRequest, fix_id: UUID) -> HttpResponseBase:
     """
     user = person(request)
     found = get_fix_for_user(fix_id, user=user)
-    filterset = PathFixItemFilter(request.GET, queryset=fix_items(found, user))
+    filterset = RelocationMoveFilter(request.GET, queryset=fix_items(found, user))
     context = {
         **_standing(found),
         **proposal_context(FIXES, found, user, decide="lifecycle:path-fix-decide"),
@@ -154,20 +154,20 @@ def path_fix(request: HttpRequest, fix_id: UUID) -> HttpResponseBase:
 
 
 @require_GET
-def path_fix_progress(request: HttpRequest, fix_id: UUID) -> HttpResponse:
+def relocation_progress(request: HttpRequest, fix_id: UUID) -> HttpResponse:
     """Return the live part of a plan's page; when its state changes the page is loaded again."""
     found = get_fix_for_user(fix_id, user=person(request))
-    response = render(request, "lifecycle/_path_fix_progress.html", _standing(found))
+    response = render(request, "lifecycle/_relocation_progress.html", _standing(found))
     if request.GET.get("was") not in (None, found.state):
         response["HX-Refresh"] = "true"
     return response
 
 
-path_fix_decide = decide_page(FIXES, fix_url)
-path_fix_withdraw = reasoned_page(
+relocation_decide = decide_page(FIXES, fix_url)
+relocation_withdraw = reasoned_page(
     FIXES.withdraw, fix_url, done="The plan is withdrawn; nothing is moved."
 )
-path_fix_undo = reasoned_page(
+relocation_undo = reasoned_page(
     fix_undo_request, fix_url, done="The undo plan is being prepared; it needs the same approvals."
 )
 

@@ -19,14 +19,14 @@ from lifecycle.restore.selectors.backups import (
     items_of_batch,
 )
 from lifecycle.restore.services.backups import (
-    RestoreWish,
+    RestoreParams,
     backup_items_request,
     get_preview_for_user,
     restore_preview_request,
     restore_request,
 )
 from lifecycle.restore.services.names import RestoreTo
-from lifecycle.restore.services.undo import UndoWish, restore_undo_request
+from lifecycle.restore.services.undo import UndoParams, restore_undo_request
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
 from portal.ui.api.serializers import ReasonSerializer, RunSerializer
@@ -88,7 +88,7 @@ class RestoreList(ApiView):
             batch_ids=tuple(said.get("batches", ())),
             partitions=tuple(said.get("partitions", ())),
         )
-        wish = RestoreWish(
+        wish = RestoreParams(
             choice,
             said["reason"],
             straight_on=said["straight_on"],
@@ -125,5 +125,5 @@ class RestoreUndo(ApiView):
         """
         reason = self.data["reason"]
         preview = get_preview_for_user(run_id, user=self.user)
-        wish = UndoWish(reason, self.authenticated_at)
+        wish = UndoParams(reason, self.authenticated_at)
         return restore_undo_request(preview, wish, user=self.user, now=timezone.now())

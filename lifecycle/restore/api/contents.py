@@ -8,8 +8,8 @@ from rest_framework.response import Response
 
 from lifecycle.restore.services.contents import (
     BackupOfTable,
+    backup_inspection_request,
     backup_look_newest,
-    backup_look_request,
 )
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.serializers import RunSerializer
@@ -41,6 +41,6 @@ class BackupContents(ApiView):
     @operation("backups_contents_look", answer=RunSerializer, status=202)
     def post(self, day: date, db: str, table: str) -> object:
         """Have the manifests read by a short run."""
-        return backup_look_request(
+        return backup_inspection_request(
             self.lake, BackupOfTable(day, db, table), user=self.user, now=timezone.now()
         )

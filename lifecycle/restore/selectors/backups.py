@@ -206,7 +206,7 @@ def restorable_totals(lake: str, user: User) -> Restorable:
     return Restorable(sums["items"] or 0, sums["size"] or 0)
 
 
-def batches_to_announce(lake: str, *, now: datetime, ahead: timedelta) -> QuerySet[BackupBatch]:
+def batches_to_notify(lake: str, *, now: datetime, ahead: timedelta) -> QuerySet[BackupBatch]:
     """Return the restorable batches whose last days have begun."""
     return BackupBatch.objects.filter(
         lake=lake, state__in=RESTORABLE, purge_after__lte=now + ahead

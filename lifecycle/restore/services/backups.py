@@ -42,7 +42,7 @@ MAX_BATCHES = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class RestoreWish:
+class RestoreParams:
     """What a person wants back; `straight_on` restores by itself when nothing is in the way.
 
     `to`: under another name, or into a table; `only_missing`: what stands there is no conflict.
@@ -55,7 +55,7 @@ class RestoreWish:
     to: RestoreTo | None = None
 
 
-def restore_preview_request(lake: str, wish: RestoreWish, *, user: User, now: datetime) -> Run:
+def restore_preview_request(lake: str, wish: RestoreParams, *, user: User, now: datetime) -> Run:
     """Find out what a restore would do to each item; asked again while it runs, the same run.
 
     Raises:
@@ -67,7 +67,7 @@ def restore_preview_request(lake: str, wish: RestoreWish, *, user: User, now: da
     return _request(PREVIEW_KIND, lake, params, reason=wish.reason, user=user, now=now)
 
 
-def _params(lake: str, wish: RestoreWish, *, user: User) -> dict[str, Any]:
+def _params(lake: str, wish: RestoreParams, *, user: User) -> dict[str, Any]:
     if wish.choice.is_empty:
         raise RuleViolation("restore.choice", "Choose a day, a table or batches to restore.")
     check_reason(wish.reason, "restore.reason", "Enter a reason for the restore.")

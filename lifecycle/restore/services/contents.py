@@ -20,8 +20,8 @@ from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
 from portal.runs.requests.services import run_request
 
-LOOK_KIND = "lifecycle.backup_look"
-WIDE_LOOK_KIND = "lifecycle.backup_look_wide"
+INSPECT_KIND = "lifecycle.backup_look"
+WIDE_INSPECT_KIND = "lifecycle.backup_look_wide"
 # From so many manifests on Spark reads them: a worker's run must end within 5 minutes.
 WIDE_FROM = 200
 MAX_BATCHES = 20_000
@@ -42,7 +42,7 @@ class BackupOfTable:
         return f"{self.db}.{self.table} of {self.day}"
 
 
-def backup_look_request(lake: str, what: BackupOfTable, *, user: User, now: datetime) -> Run:
+def backup_inspection_request(lake: str, what: BackupOfTable, *, user: User, now: datetime) -> Run:
     """Have a table's backup looked into; asked again while it runs, the same run.
 
     Raises:
@@ -60,7 +60,7 @@ def backup_look_request(lake: str, what: BackupOfTable, *, user: User, now: date
     if under_way is not None:
         return under_way
     return run_request(
-        WIDE_LOOK_KIND if len(batches) >= WIDE_FROM else LOOK_KIND,
+        WIDE_INSPECT_KIND if len(batches) >= WIDE_FROM else INSPECT_KIND,
         lake=lake,
         params={
             "day": what.day.isoformat(),
@@ -105,7 +105,7 @@ def _rows(run: Run) -> Any:
 class InspectionRunKind(RunKind):
     """Adds up the manifests of a table's backup inside a worker."""
 
-    name = LOOK_KIND
+    name = INSPECT_KIND
     title = "Read the contents of a table's backup"
     queue = "restore"
 
@@ -114,13 +114,13 @@ class InspectionRunKind(RunKind):
         return {"contents": backup_contents(_rows(run), lake=run.lake)}
 
 
-class WideLookKind(RunKind):
+class WideReadKind(RunKind):
     """Adds up the manifests of a big backup with Spark."""
 
-    name = WIDE_LOOK_KIND
+    name = WIDE_INSPECT_KIND
     title = "Read the contents of a table's large backup"
     queue = "restore"
-    job = "lifecycle.restore.jobs.look"
+    job = "lifecycle.restore.jobs.inspect_backup"
 
     def request(self, run: Run) -> dict[str, Any]:
         """Name the manifests with what the catalogue knows of them."""
@@ -130,7 +130,7 @@ class WideLookKind(RunKind):
         }
 
 
-def register_look_kinds() -> None:
+def register_inspect_kinds() -> None:
     """Tell the platform of the runs of this file."""
     register(InspectionRunKind())
-    register(WideLookKind())
+    register(WideReadKind())

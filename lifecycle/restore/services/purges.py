@@ -18,7 +18,7 @@ from lifecycle.backup.selectors import WITHOUT_DATA, purgeable_batches
 from lifecycle.core.services.people import People
 from lifecycle.models import PurgeNotice
 from lifecycle.restore.domain import Recipients, may_be_purged, names_the_date
-from lifecycle.restore.selectors.backups import batches_to_announce
+from lifecycle.restore.selectors.backups import batches_to_notify
 from lifecycle.restore.services.mail import backup_mail
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
@@ -30,7 +30,7 @@ PURGE_KIND = "lifecycle.purge"
 NOTICE_KIND = "lifecycle.last_chance"
 LAST_CHANCE = timedelta(days=3)
 MAX_BATCHES = 1_000
-MAX_ANNOUNCED = 5_000
+MAX_NOTIFIED = 5_000
 _CHUNK = 1_000
 
 
@@ -43,14 +43,14 @@ def last_chance_queue(lake: str, *, now: datetime) -> int:
     told: dict[str, list[BackupBatch]] = defaultdict(list)
     announced = PurgeNotice.objects.exclude(notice__state=NoticeState.FAILED)
     n_new = 0
-    for batches in _chunks(batches_to_announce(lake, now=now, ahead=LAST_CHANCE)):
+    for batches in _chunks(batches_to_notify(lake, now=now, ahead=LAST_CHANCE)):
         named = _named_in(announced, batches)
         for batch in batches:
             missing = set(_recipients(batch, people).everyone) - named[batch.pk]
             n_new += bool(missing)
             for username in missing:
                 told[username].append(batch)
-        if n_new >= MAX_ANNOUNCED:
+        if n_new >= MAX_NOTIFIED:
             break
     for username, of_person in sorted(told.items()):
         _queue(lake, username, of_person, email=people.addresses[username], now=now)

@@ -40,7 +40,7 @@ _BACK = (BackupState.RESTORED, BackupState.PARTLY_RESTORED)
 
 
 @dataclass(frozen=True, slots=True)
-class UndoWish:
+class UndoParams:
     """Why a restore is taken back, and when the person who says so last logged in."""
 
     reason: str
@@ -48,7 +48,7 @@ class UndoWish:
 
 
 @transaction.atomic
-def restore_undo_request(preview: Run, wish: UndoWish, *, user: User, now: datetime) -> Run:
+def restore_undo_request(preview: Run, wish: UndoParams, *, user: User, now: datetime) -> Run:
     """Put what the restore of a preview brought back into the backup; asked twice, the same run.
 
     Raises:

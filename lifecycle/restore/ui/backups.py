@@ -27,14 +27,14 @@ from lifecycle.restore.selectors.backups import (
     newest_look,
     probes_of_batch,
 )
-from lifecycle.restore.selectors.proofs import (
-    days_proven,
-    newest_proof_of_batch,
-    newest_proof_of_day,
+from lifecycle.restore.selectors.verifications import (
+    newest_verification_of_batch,
+    newest_verification_of_day,
+    verified_days,
 )
 from lifecycle.restore.services.backups import (
     ITEMS_KIND,
-    RestoreWish,
+    RestoreParams,
     backup_items_request,
     get_preview_for_user,
     restore_preview_request,
@@ -91,7 +91,7 @@ def backups(request: HttpRequest) -> HttpResponseBase:
     if request.GET.get("format") == "csv":
         rows = batches_for_user(lake, user).order_by("-day", "db", "table", "batch")
         return stream_csv(rows.iterator(chunk_size=2_000), CSV, filename=f"backups-{lake}.csv")
-    proven = days_proven(lake)
+    proven = verified_days(lake)
     days = [(row, proven.get(row.day)) for row in backup_day_rows(lake, user, limit=DAYS_SHOWN)]
     context = {"days": days, "now": timezone.now()}
     return render(request, "lifecycle/backups.html", context)
@@ -107,7 +107,7 @@ def backup_day(request: HttpRequest, day: date) -> HttpResponse:
     context = {
         "day": day,
         "now": timezone.now(),
-        "proof": newest_proof_of_day(lake, day),
+        "proof": newest_verification_of_day(lake, day),
         "page": keyset_page(
             backup_table_rows(lake, user, day=day), request.GET, orders={"name": ("db", "table")}
         ),
@@ -146,7 +146,7 @@ def backup(request: HttpRequest, batch_id: UUID) -> HttpResponse:
         "batch": batch,
         "now": timezone.now(),
         "probes": probes_of_batch(batch),
-        "proof": newest_proof_of_batch(batch.lake, batch.public_id),
+        "proof": newest_verification_of_batch(batch.lake, batch.public_id),
         "items": keyset_page(items_of_batch(batch), request.GET, orders={"name": ("partition",)}),
         "reading": reading,
         "reading_lives": reading is not None and not reading.is_final,
@@ -183,7 +183,7 @@ def restore_new(request: HttpRequest) -> HttpResponse:
         partitions=tuple(request.POST.getlist("partitions")),
     )
     where = said["where"]
-    wish = RestoreWish(
+    wish = RestoreParams(
         choice,
         said["reason"],
         straight_on=said["straight_on"],

@@ -11,8 +11,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from lifecycle.restore.services.contents import (
     BackupOfTable,
+    backup_inspection_request,
     backup_look_newest,
-    backup_look_request,
 )
 from portal.runs.requests.selectors import run_waits
 from portal.ui.frame.context import current_lake, person
@@ -39,7 +39,7 @@ def backup_contents(request: HttpRequest, day: date, db: str, table: str) -> Htt
 def backup_contents_look(request: HttpRequest, day: date, db: str, table: str) -> HttpResponse:
     """Have a table's backup looked into."""
     lake, what = current_lake(request), BackupOfTable(day, db, table)
-    backup_look_request(lake, what, user=person(request), now=timezone.now())
+    backup_inspection_request(lake, what, user=person(request), now=timezone.now())
     messages.info(request, "The manifests are being read; what they say is shown here in a moment.")
     url = reverse("lifecycle:backup-contents", args=[day, db, table])
     return HttpResponseRedirect(f"{url}?lake={lake}")

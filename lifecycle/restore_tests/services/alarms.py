@@ -12,15 +12,15 @@ from django.utils import timezone
 
 from lifecycle.core.services.people import People, keepers
 from lifecycle.models import RestoreTest
-from lifecycle.restore_tests.domain import DrillState, VerificationStatus
+from lifecycle.restore_tests.domain import RestoreTestState, VerificationStatus
 from lifecycle.restore_tests.selectors import (
-    DatabaseProven,
-    databases_proven,
-    proof_counts,
-    proof_lasts,
+    VerifiedDatabase,
+    verification_counts,
+    verification_lasts,
+    verified_databases,
 )
-from lifecycle.restore_tests.services.drills import drill_under_way
-from lifecycle.restore_tests.services.results import proofs_count
+from lifecycle.restore_tests.services.restore_tests import restore_test_under_way
+from lifecycle.restore_tests.services.results import verifications_count
 from portal.access.gauges import Gauge, Sample, register_gauge
 from portal.access.lakes import all_lakes, get_lake
 from portal.lake.clock import day_of
@@ -34,12 +34,12 @@ OVERDUE_KIND = "lifecycle.drill_overdue"
 ROWS_SHOWN = 100
 
 
-def drill_failed_queue(drill: RestoreTest, *, now: datetime) -> int:
+def restore_test_failed_queue(drill: RestoreTest, *, now: datetime) -> int:
     """Tell the admins and operators of a restore test that found differences, once a day.
 
     Returns how many mails.
     """
-    if drill.state != DrillState.FAILED:
+    if drill.state != RestoreTestState.FAILED:
         return 0
     items = drill.items.exclude(differences=[]).order_by("db", "table", "id")
     rows = [f"{item.name}: {'; '.join(item.differences)}" for item in items[:ROWS_SHOWN]]
@@ -47,7 +47,7 @@ def drill_failed_queue(drill: RestoreTest, *, now: datetime) -> int:
     return _queue(FAILED_KIND, drill.lake, subject, rows=rows, drill=drill, now=now)
 
 
-def drill_overdue_queue(lake: str, *, now: datetime) -> int:
+def restore_test_overdue_queue(lake: str, *, now: datetime) -> int:
     """Tell the admins and operators, once a day, which databases' restore is not proven.
 
     Returns how many mails.
@@ -55,7 +55,7 @@ def drill_overdue_queue(lake: str, *, now: datetime) -> int:
     Nobody is told while all is proven or waits for its turn.
     """
     bad = (VerificationStatus.FAILED, VerificationStatus.OVERDUE)
-    found = [one for one in databases_proven(lake, now=now) if one.state in bad]
+    found = [one for one in verified_databases(lake, now=now) if one.state in bad]
     rows = [_said(one) for one in found]
     if not rows:
         return 0
@@ -64,7 +64,7 @@ def drill_overdue_queue(lake: str, *, now: datetime) -> int:
     return _queue(OVERDUE_KIND, lake, subject, rows=rows, drill=None, now=now)
 
 
-def _said(one: DatabaseProven) -> str:
+def _said(one: VerifiedDatabase) -> str:
     what = "failed in a restore test" if one.state is VerificationStatus.FAILED else "no proof"
     last = f"last verified {one.verified_at:%Y-%m-%d}" if one.verified_at else "never verified"
     return f"{one.db}: {what}, {last}"
@@ -91,7 +91,7 @@ def _queue(
             "rows": rows[:ROWS_SHOWN],
             "n_more": max(0, len(rows) - ROWS_SHOWN),
             "drill": drill,
-            "proof_days": proof_lasts().days,
+            "proof_days": verification_lasts().days,
             "url": url,
         }
         mail = Mail(
@@ -111,7 +111,7 @@ def _queue(
     return len(told)
 
 
-class DrillWatchKind(RunKind):
+class RestoreTestWatchKind(RunKind):
     """Looks once a day, after the hour of restore tests, whether every proof is young enough."""
 
     name = "lifecycle.drill_watch"
@@ -122,25 +122,25 @@ class DrillWatchKind(RunKind):
     def execute(self, run: Run) -> dict[str, Any]:
         """Close a restore test that was lost, count what lies in backups, and queue the mails."""
         now = datetime.fromisoformat(run.params["now"])
-        drill_under_way(run.lake, now=now)
-        proofs_count(run.lake)
-        return {"mails": drill_overdue_queue(run.lake, now=now)}
+        restore_test_under_way(run.lake, now=now)
+        verifications_count(run.lake)
+        return {"mails": restore_test_overdue_queue(run.lake, now=now)}
 
 
-def databases_by_proof() -> Iterator[Sample]:
+def databases_by_verification() -> Iterator[Sample]:
     """Count the databases with backups by the state of their proof."""
-    counts = proof_counts(now=timezone.now())
+    counts = verification_counts(now=timezone.now())
     for lake, state in product(sorted(all_lakes()), VerificationStatus):
         yield {"lake": lake, "state": state.value}, float(counts[lake, state])
 
 
-def register_drill_alarms() -> None:
+def register_restore_test_alarms() -> None:
     """Tell the platform of the runs and numbers of this file."""
-    register(DrillWatchKind())
+    register(RestoreTestWatchKind())
     register_gauge(
         Gauge(
             "backups_proven",
             "Databases with backups, by whether a restore test has verified their restore.",
-            databases_by_proof,
+            databases_by_verification,
         )
     )

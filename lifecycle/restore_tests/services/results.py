@@ -13,7 +13,7 @@ from django.db.models import Min, Sum
 
 from lifecycle.backup.models import BackupBatch, BackupTotals
 from lifecycle.models import RestoreTest, RestoreTestItem, RestoreVerification
-from lifecycle.restore_tests.domain import Compared, DrillState, drill_state
+from lifecycle.restore_tests.domain import Compared, RestoreTestState, restore_test_state
 from portal.audit.services import audit_record
 from portal.runs.models import Run
 
@@ -24,7 +24,9 @@ _AS_FOUND = (
 
 
 @transaction.atomic
-def drill_ingest(run: Run, manifest: Mapping[str, Any], *, now: datetime) -> RestoreTest | None:
+def restore_test_ingest(
+    run: Run, manifest: Mapping[str, Any], *, now: datetime
+) -> RestoreTest | None:
     """Keep what a restore test found, and bring its databases' proofs up to date.
 
     Repeated, the same.
@@ -37,10 +39,10 @@ def drill_ingest(run: Run, manifest: Mapping[str, Any], *, now: datetime) -> Res
     is_whole = manifest["outcome"] == "done"
     drill.is_clean = bool(result.get("is_clean"))
     why = "" if is_whole else _why(manifest)
-    state = drill_state((Compared(one.outcome) for one in items), is_whole=is_whole)
-    if state is DrillState.INCOMPLETE and is_whole:
+    state = restore_test_state((Compared(one.outcome) for one in items), is_whole=is_whole)
+    if state is RestoreTestState.INCOMPLETE and is_whole:
         why = "Nothing could be compared; see why each item was left out."
-    drill_close(drill, state, why=why, now=now)
+    restore_test_close(drill, state, why=why, now=now)
     if result.get("cleared") or drill.is_clean:
         # A restore test clears what earlier ones left before it does anything else.
         earlier = RestoreTest.objects.filter(lake=drill.lake, is_clean=False)
@@ -48,11 +50,13 @@ def drill_ingest(run: Run, manifest: Mapping[str, Any], *, now: datetime) -> Res
             is_clean=True
         )
     _prove(drill, items, now=now)
-    proofs_count(drill.lake)
+    verifications_count(drill.lake)
     return drill
 
 
-def drill_close(drill: RestoreTest, state: DrillState, *, why: str, now: datetime) -> None:
+def restore_test_close(
+    drill: RestoreTest, state: RestoreTestState, *, why: str, now: datetime
+) -> None:
     """End a restore test as `state`, with the sums of its items.
 
     Each call is one event of the record.
@@ -68,10 +72,12 @@ def drill_close(drill: RestoreTest, state: DrillState, *, why: str, now: datetim
     drill.open_key = None
     drill.save()
     counts = {name: getattr(drill, name) for name in ("n_verified", "n_differing", "n_skipped")}
-    drill_audit(drill, "drill.ended", actor="system", state=str(state), why=why, now=now, **counts)
+    restore_test_audit(
+        drill, "drill.ended", actor="system", state=str(state), why=why, now=now, **counts
+    )
 
 
-def proofs_count(lake: str) -> None:
+def verifications_count(lake: str) -> None:
     """Count again what lies in each database's backups; what has none any more keeps its proofs."""
     rows = BackupTotals.objects.filter(lake=lake).exclude(db="").order_by().values("db")
     sums = rows.annotate(since=Min("day"), left=Sum("n_restorable"), size=Sum("restorable_bytes"))
@@ -98,7 +104,7 @@ def _count(row: RestoreVerification, sums: Mapping[str, Any] | None) -> None:
         row.backed_up_since = sums["since"]
 
 
-def drill_audit(
+def restore_test_audit(
     drill: RestoreTest, action: str, *, actor: str, now: datetime, **data: object
 ) -> None:
     """Seal what a restore test did into the audit record."""

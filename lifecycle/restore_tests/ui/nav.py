@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from lifecycle.core.ui.links import list_url
 from lifecycle.restore_tests.domain import VerificationStatus
-from lifecycle.restore_tests.selectors import proof_counts
+from lifecycle.restore_tests.selectors import verification_counts
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.ui.frame.context import lake_or_none, person
 from portal.ui.frame.states import Badge, register_badges
@@ -23,10 +23,10 @@ def register_pages() -> None:
     """Add the navigation, the home card and the words."""
     register_badges(_LOOKS)
     register_page(Page("Lifecycle", "Restore tests", "lifecycle:drills", "test-pipe", 26))
-    register_home_card(proofs_card)
+    register_home_card(verifications_card)
 
 
-def proofs_card(request: HttpRequest) -> Card | None:
+def verifications_card(request: HttpRequest) -> Card | None:
     """Notify of databases whose restore failed in a restore test or was not verified for long."""
     user = person(request)
     if not user.is_lake_staff:
@@ -34,7 +34,7 @@ def proofs_card(request: HttpRequest) -> Card | None:
     lake = lake_or_none(request)
     if lake is None:
         return None
-    counts = proof_counts(now=timezone.now())
+    counts = verification_counts(now=timezone.now())
     n_failed, n_overdue = (
         counts[lake, VerificationStatus.FAILED],
         counts[lake, VerificationStatus.OVERDUE],

@@ -15,20 +15,20 @@ from django.views.decorators.http import require_GET, require_POST
 
 from lifecycle.models import RestoreTest, RestoreTestItem
 from lifecycle.restore_tests.selectors import (
-    DRILL_ORDERS,
     ITEM_ORDERS,
-    DatabaseProven,
-    DrillFilter,
-    DrillItemFilter,
+    RESTORE_TEST_ORDERS,
+    RestoreTestFilter,
+    RestoreTestItemFilter,
+    VerifiedDatabase,
     count_for,
-    databases_proven,
-    drill_run,
-    drills_of,
-    get_drill,
+    get_restore_test,
     items_visible,
-    proof_lasts,
+    restore_test_run,
+    restore_tests_of,
+    verification_lasts,
+    verified_databases,
 )
-from lifecycle.restore_tests.services.drills import drill_every, drill_request
+from lifecycle.restore_tests.services.restore_tests import restore_test_every, restore_test_request
 from portal.runs.requests.selectors import broker_problem, run_waits
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
@@ -36,12 +36,12 @@ from portal.ui.lists.csv import stream_csv
 from portal.ui.lists.tables import Column, Table
 
 
-def drill_url(drill: RestoreTest) -> str:
+def restore_test_url(drill: RestoreTest) -> str:
     """Return the page of a restore test."""
     return reverse("lifecycle:drill", args=[drill.public_id])
 
 
-def _proof_url(row: DatabaseProven) -> str | None:
+def _verification_url(row: VerifiedDatabase) -> str | None:
     return reverse("lifecycle:drill", args=[row.last_by]) if row.last_by else None
 
 
@@ -52,7 +52,7 @@ def _batch_url(row: RestoreTestItem) -> str:
 DATABASES = (
     Column(key="db", title="Database", kind="code"),
     Column(key="state", title="Restore", kind="state"),
-    Column(key="verified_at", title="Last verified", kind="ago", url=_proof_url),
+    Column(key="verified_at", title="Last verified", kind="ago", url=_verification_url),
     Column(key="failed_at", title="Last failed", kind="ago"),
     Column(key="n_bytes", title="In backup", kind="bytes"),
     Column(key="backed_up_since", title="Backups since", kind="day"),
@@ -65,11 +65,11 @@ DATABASES_CSV = tuple(
     )
 )
 
-DRILLS = ListSpec(
-    template="lifecycle/drills.html",
+RESTORE_TESTS = ListSpec(
+    template="lifecycle/restore_tests.html",
     caption="Restore tests",
     columns=(
-        Column(key="started_at", title="Began", kind="ago", sort="started", url=drill_url),
+        Column(key="started_at", title="Began", kind="ago", sort="started", url=restore_test_url),
         Column(key="state", title="Outcome", kind="state"),
         Column(key="n_verified", title="Proven", kind="count"),
         Column(key="n_differing", title="Differ", kind="count"),
@@ -79,7 +79,7 @@ DRILLS = ListSpec(
         Column(key="requested_by", title="Requested by"),
         Column(key="why", title="Reason it is inconclusive", is_wide=True),
     ),
-    orders=DRILL_ORDERS,
+    orders=RESTORE_TEST_ORDERS,
     filename="restore-drills.csv",
     exports=(
         *("public_id", "state", "requested_by", "started_at", "finished_at", "n_items"),
@@ -88,7 +88,7 @@ DRILLS = ListSpec(
 )
 
 ITEMS = ListSpec(
-    template="lifecycle/drill.html",
+    template="lifecycle/restore_test.html",
     caption="What was restored and compared",
     columns=(
         Column(key="name", title="Item", kind="code", url=_batch_url, sort="name"),
@@ -101,7 +101,7 @@ ITEMS = ListSpec(
             key="differences",
             title="What differs",
             kind="template",
-            template="lifecycle/_drill_said.html",
+            template="lifecycle/_restore_test_reported.html",
             is_wide=True,
         ),
     ),
@@ -118,40 +118,42 @@ ITEMS = ListSpec(
 def drills(request: HttpRequest) -> HttpResponseBase:
     """List the databases with the age of their proof, and the restore tests."""
     lake, user = current_lake(request), person(request)
-    databases = databases_proven(lake, now=timezone.now(), user=user)
+    databases = verified_databases(lake, now=timezone.now(), user=user)
     if request.GET.get("format") == "csv" and request.GET.get("of") == "databases":
         return stream_csv(iter(databases), DATABASES_CSV, filename="restores-proven.csv")
-    filterset = DrillFilter(request.GET, queryset=drills_of(lake))
+    filterset = RestoreTestFilter(request.GET, queryset=restore_tests_of(lake))
     context = {
         "databases": Table(DATABASES, databases, "Last verified restore, by database"),
-        "proof_days": proof_lasts().days,
-        "every_days": drill_every().days,
+        "proof_days": verification_lasts().days,
+        "every_days": restore_test_every().days,
         "may_drill": user.is_lake_staff,
     }
     complete = partial(count_for, user=user)
-    return list_response(request, DRILLS, filterset=filterset, context=context, complete=complete)
+    return list_response(
+        request, RESTORE_TESTS, filterset=filterset, context=context, complete=complete
+    )
 
 
 @require_GET
 def drill(request: HttpRequest, drill_id: UUID) -> HttpResponseBase:
     """Show one restore test: how it goes, and what it compared of what this person answers for."""
-    user, found = person(request), get_drill(drill_id)
+    user, found = person(request), get_restore_test(drill_id)
     count_for([found], user=user)
     context: dict[str, Any] = {"drill": found, "may_drill": user.is_lake_staff}
-    run = drill_run(found) if user.is_lake_staff else None
+    run = restore_test_run(found) if user.is_lake_staff else None
     if run is not None:
         context |= {
             **{"run": run, "run_lives": not run.is_final},
             "waits": "" if run.is_final else run_waits(run, now=timezone.now()),
         }
-    filterset = DrillItemFilter(request.GET, queryset=items_visible(found, user))
+    filterset = RestoreTestItemFilter(request.GET, queryset=items_visible(found, user))
     return list_response(request, ITEMS, filterset=filterset, context=context)
 
 
 @require_POST
-def drill_start(request: HttpRequest) -> HttpResponseRedirect:
+def restore_test_start(request: HttpRequest) -> HttpResponseRedirect:
     """Start a restore test, or go to the one that is under way."""
-    found = drill_request(
+    found = restore_test_request(
         current_lake(request),
         user=person(request),
         reason=request.POST.get("reason", ""),
@@ -163,4 +165,4 @@ def drill_start(request: HttpRequest) -> HttpResponseRedirect:
         messages.success(
             request, "The restore test is under way; what it finds is shown here at its end."
         )
-    return HttpResponseRedirect(drill_url(found))
+    return HttpResponseRedirect(restore_test_url(found))

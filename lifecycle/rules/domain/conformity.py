@@ -177,10 +177,10 @@ def judge(
     return Findings(judged, found, len(every_table) - len(real))
 
 
-StandingWaivers = Mapping[tuple[str, str, Reason], date]
+StandingExceptions = Mapping[tuple[str, str, Reason], date]
 
 
-def in_force(waivers: Iterable[PathRuleException], today: date) -> StandingWaivers:
+def in_force(waivers: Iterable[PathRuleException], today: date) -> StandingExceptions:
     """Return the last day of each exception that counts today, by object and reason."""
     days: dict[tuple[str, str, Reason], date] = {}
     for one in waivers:
@@ -193,7 +193,7 @@ def in_force(waivers: Iterable[PathRuleException], today: date) -> StandingWaive
 def _waive(
     breaches: Iterable[Breach],
     name: tuple[str, str],
-    active: StandingWaivers,
+    active: StandingExceptions,
     *,
     location: LakePath | None,
 ) -> tuple[Breach, ...]:

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from lifecycle.models import DatabaseSetting
-from lifecycle.rules.selectors.waivers import waivers_standing
+from lifecycle.rules.selectors.exceptions import exceptions_standing
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 
@@ -12,7 +12,7 @@ from portal.lake.clock import day_of
 def path_rules(lake: str, *, now: datetime) -> dict[str, Any]:
     """Return each database's settings, the exceptions that count, and where backups lie."""
     config = get_lake(lake)
-    waivers = waivers_standing(lake, today=day_of(now, config.zone))
+    waivers = exceptions_standing(lake, today=day_of(now, config.zone))
     return {
         "databases": _databases(lake),
         "waivers": [

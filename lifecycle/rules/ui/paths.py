@@ -7,8 +7,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from lifecycle.core.selectors.filters import PATH_ORDERS, PathFilterSet
+from lifecycle.core.ui.badges import reason_word
 from lifecycle.core.ui.links import database_url, list_url, table_url
-from lifecycle.core.ui.words import reason_word
 from lifecycle.inventory.selectors.findings import (
     current_generation,
     path_scope,
@@ -19,7 +19,7 @@ from lifecycle.inventory.selectors.findings import (
 from lifecycle.inventory.ui.charts import days_chart
 from lifecycle.models import PathFinding, ScanSnapshot
 from lifecycle.rules.domain.conformity import Reason
-from lifecycle.rules.selectors.waivers import waivers_standing, with_waivers
+from lifecycle.rules.selectors.exceptions import exceptions_standing, with_exceptions
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.lake.clock import day_of
@@ -63,10 +63,10 @@ def paths(request: HttpRequest) -> HttpResponseBase:
     lake, user = current_lake(request), person(request)
     generation = current_generation(lake)
     today = day_of(timezone.now(), get_lake(lake).zone)
-    rows = with_waivers(paths_visible(lake, user), lake, today=today)
+    rows = with_exceptions(paths_visible(lake, user), lake, today=today)
     filterset = PathFilterSet(request.GET, queryset=rows)
     context = {
-        "has_waived": waivers_standing(lake, today=today).exists(),
+        "has_waived": exceptions_standing(lake, today=today).exists(),
         "generation": generation,
         "reasons": _reasons(lake, user),
         "scope": None if user.is_lake_staff else path_scope(lake, user),

@@ -13,13 +13,13 @@ from lifecycle.backup.selectors import holds_for_jobs
 from lifecycle.inventory.models.findings import GenerationState
 from lifecycle.inventory.services.file_system_alarms import file_system_alarm_queue
 from lifecycle.inventory.services.ingest import generation_load
-from lifecycle.inventory.services.scan import KIND, SOON_DAYS, STILL_READ_DAYS, scan_instant
+from lifecycle.inventory.services.scan import KIND, RECENTLY_READ_DAYS, SOON_DAYS, scan_instant
 from lifecycle.inventory.services.scan_report import scan_report
 from lifecycle.inventory.services.trim import scans_shown
 from lifecycle.models import LatestScan, ScanSnapshot
 from lifecycle.notices.services.day_ahead import day_ahead_queue
 from lifecycle.notices.services.week_ahead import week_ahead_queue
-from lifecycle.policies.services.waivers import waivers_lapse
+from lifecycle.policies.services.exceptions import exceptions_lapse
 from lifecycle.rules.selectors.path_rules import path_rules
 from portal.access.lakes import job_environment
 from portal.access.models import STAFF
@@ -62,7 +62,7 @@ class ScanKind(RunKind):
             "accepted": run.params.get("accepted"),
             **path_rules(run.lake, now=now),
             "holds": holds_for_jobs(run.lake, now=now),
-            "still_read_days": STILL_READ_DAYS,
+            "still_read_days": RECENTLY_READ_DAYS,
             "soon_days": SOON_DAYS,
         }
 
@@ -83,7 +83,7 @@ class ScanKind(RunKind):
         week_ahead_queue(generation, now=now)
         day_ahead_queue(generation, now=now)
         file_system_alarm_queue(generation, now=now)
-        waivers_lapse(run.lake, now=now)
+        exceptions_lapse(run.lake, now=now)
         alarms_rescanned(run.lake, read_at=generation.read_at, now=now)
 
 

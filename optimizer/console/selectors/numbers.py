@@ -22,7 +22,7 @@ def register_gauges() -> None:
         Gauge("optimizer_files", "Files of Iceberg tables by lake and what they are.", files),
         Gauge("optimizer_tasks", "Open tasks by state.", open_tasks),
         Gauge("optimizer_oldest_waiting_seconds", "Age of the oldest that waits.", oldest_waiting),
-        Gauge("optimizer_ended_last_hour", "Tasks ended in an hour, by outcome.", ended_lately),
+        Gauge("optimizer_ended_last_hour", "Tasks ended in an hour, by outcome.", recently_ended),
     ):
         register_gauge(gauge)
 
@@ -59,7 +59,7 @@ def oldest_waiting() -> Iterator[Sample]:
         yield {}, (timezone.now() - oldest).total_seconds()
 
 
-def ended_lately() -> Iterator[Sample]:
+def recently_ended() -> Iterator[Sample]:
     """Count the tasks of the last hour by what came of them."""
     rows = OptimizeTask.objects.filter(
         state__in=FINAL, ended_at__gte=timezone.now() - LOOK_BACK

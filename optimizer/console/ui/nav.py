@@ -1,7 +1,7 @@
 """Navigation of the queue, and who asked for the tasks of a run."""
 
 from optimizer.core.selectors.tasks import requesters_of_runs
-from optimizer.core.ui.words import SECTION
+from optimizer.core.ui.badges import SECTION
 from portal.access.registry import Page, register_page
 from portal.ui.run_steps import register_run_cause
 

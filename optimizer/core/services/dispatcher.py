@@ -17,7 +17,7 @@ from optimizer.core.services.maintainers import TableMaintainer
 from optimizer.core.services.task_lifecycle import NOT_SENT, lock_free_table
 from portal.reliability.claims import claim as is_claimed
 from portal.runs.models import Run
-from portal.safety.selectors import red_button_wait
+from portal.safety.selectors import emergency_stop_wait
 
 MOST_IN_A_RUN = 20
 MOST_RANKED = 500
@@ -68,7 +68,7 @@ def choose(
 def claim(maintainer: TableMaintainer, run: Run, *, now: datetime) -> int:
     """Let a run take its tasks; asked again it keeps those that it has."""
     mine = OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT)
-    if mine.exists() or red_button_wait(run.lake):
+    if mine.exists() or emergency_stop_wait(run.lake):
         return mine.count()
     return take(maintainer, run, choose(maintainer, run.lake, now=now), now=now)
 
@@ -78,7 +78,7 @@ def claim_more(
 ) -> int:
     """Let a run that stays take what waits now, beside what it has; returns how many."""
     n_free = MOST_IN_A_RUN - OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT).count()
-    if n_free <= 0 or red_button_wait(run.lake):
+    if n_free <= 0 or emergency_stop_wait(run.lake):
         return 0
     return take(maintainer, run, choose(maintainer, run.lake, now=now, rows=rows)[:n_free], now=now)
 

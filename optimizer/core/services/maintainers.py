@@ -50,15 +50,15 @@ class TableMaintainer(Protocol):
         """Write what a poll read that differs from the rows; returns how many changed and went."""
         ...
 
-    def looks_due(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
+    def inspections_due(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
         """Return the params of a run that looks at tables; None where no look is due."""
         ...
 
-    def looks_request(self, run: Run, *, now: datetime) -> dict[str, Any]:
+    def inspections_request(self, run: Run, *, now: datetime) -> dict[str, Any]:
         """Return what the job must know of the tables that it looks at."""
         ...
 
-    def looks_ingest(self, run: Run, manifest: Mapping[str, Any], *, now: datetime) -> None:
+    def inspections_ingest(self, run: Run, manifest: Mapping[str, Any], *, now: datetime) -> None:
         """Show what a run found, and decide what follows; said again it changes nothing."""
 
     def decide(self, lake: str, *, now: datetime) -> int:
@@ -111,7 +111,7 @@ class TableMaintainer(Protocol):
         """Follow a task whose run ended without a word of it; True where it cannot go again."""
         ...
 
-    def look_again(self, task: OptimizeTask, *, now: datetime) -> None:
+    def inspect_again(self, task: OptimizeTask, *, now: datetime) -> None:
         """Let a look at the task's table be due: a run may have changed it."""
 
     def allows_removal(self, lake: str) -> Callable[[RemovalPlan], bool]:

@@ -55,7 +55,7 @@ def result_take(
     else:
         _give_back(maintainer, task, manifest, by_will=by_will, now=now)
     # It may have committed before it died.
-    maintainer.look_again(task, now=now)
+    maintainer.inspect_again(task, now=now)
 
 
 def reclaim(maintainer: TableMaintainer, lake: str, *, now: datetime) -> int:

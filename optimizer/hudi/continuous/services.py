@@ -22,8 +22,8 @@ from optimizer.hudi.inspect.services.inspection import (
     REFUSED_RETRY,
     Decide,
     inspection_error,
-    look_request,
-    look_stored,
+    inspection_request,
+    store_inspection,
 )
 from optimizer.hudi.inspect.services.snapshot_rows import ReadLook, look_keep
 from optimizer.hudi.planner.services.maintainer import HUDI
@@ -37,7 +37,7 @@ from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
 from portal.spark.spool import Spool
 
-MOST_LOOKS = 50
+MAX_INSPECTIONS = 50
 _LEFT = "Nothing of it was left to do when its turn came."
 
 
@@ -73,7 +73,7 @@ def resident_hear(
     if not made:
         return seen
     policies = hudi_policies_of(run.lake)
-    for key, at in sorted(made.items(), key=lambda one: one[1], reverse=True)[:MOST_LOOKS]:
+    for key, at in sorted(made.items(), key=lambda one: one[1], reverse=True)[:MAX_INSPECTIONS]:
         _keep(run, int(key), policies, now=now)
         seen[key] = at
     decide(run.lake, now=now)
@@ -128,7 +128,7 @@ def _watch(lake: str, *, now: datetime) -> Iterator[dict[str, Any]]:
     for row in rows:
         due_at = row.inspect_due_at
         yield {
-            **look_request(row, now=now),
+            **inspection_request(row, now=now),
             "due": due_at.isoformat() if due_at is not None and due_at <= now else "",
         }
 
@@ -137,7 +137,7 @@ def _keep(run: Run, key: int, policies: HudiPolicies, *, now: datetime) -> None:
     """Show what a look found, or why it found nothing."""
     name = HudiTable.objects.filter(pk=key, lake=run.lake).values_list("db", "table").first()
     try:
-        found = look_stored(run, key)
+        found = store_inspection(run, key)
         if name is None or found is None:
             return
         if "failed" in found:

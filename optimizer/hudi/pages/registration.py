@@ -1,7 +1,7 @@
 """Registers `optimizer.hudi.pages` with the platform."""
 
+from optimizer.hudi.pages.ui.badges import register_hudi_words
 from optimizer.hudi.pages.ui.nav import register_pages
-from optimizer.hudi.pages.ui.words import register_hudi_words
 
 
 def register() -> None:

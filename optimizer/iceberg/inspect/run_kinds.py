@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from optimizer.core.run_kinds import InspectKind
-from optimizer.iceberg.inspect.services.inspection import looks_due
+from optimizer.iceberg.inspect.services.inspection import inspections_due
 from optimizer.iceberg.tables.models import IcebergTable
 from portal.runs.kinds.registry import register
 from portal.runs.models import Run
@@ -24,7 +24,7 @@ class ObserveKind(InspectKind):
 def look_ask(lake: str, *, by: str, reason: str = "", now: datetime) -> Run | None:
     """Ask for a look at what is due without waiting for the clock; None where nothing is."""
     under_way = Run.objects.filter(lake=lake, kind=KIND, finished_at=None).first()
-    keys = looks_due(lake, now=now)
+    keys = inspections_due(lake, now=now)
     if under_way is not None or not keys:
         return under_way
     params = {"tables": keys}

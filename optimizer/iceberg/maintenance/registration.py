@@ -1,7 +1,7 @@
 """Registers `optimizer.iceberg.maintenance` with the platform."""
 
 from optimizer.iceberg.maintenance.run_kinds import register_quarantine_kinds
-from optimizer.iceberg.maintenance.ui.words import register_state_badges
+from optimizer.iceberg.maintenance.ui.badges import register_state_badges
 
 
 def register() -> None:

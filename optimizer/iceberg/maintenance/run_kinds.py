@@ -19,7 +19,7 @@ from optimizer.removals.services.fences import fence_open
 from portal.runs.domain import Schedule
 from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
-from portal.safety.selectors import red_button_wait
+from portal.safety.selectors import emergency_stop_wait
 
 DELETE_KIND = "optimizer.delete_quarantine"
 MOST_IN_A_RUN = 50
@@ -34,7 +34,7 @@ class ReturnKind(RunKind):
 
     def waits(self, run: Run, *, now: datetime) -> str:
         """Wait while the emergency stop is on."""
-        return red_button_wait(run.lake)
+        return emergency_stop_wait(run.lake)
 
     def execute(self, run: Run) -> dict[str, Any]:
         """Move the files."""
@@ -64,7 +64,7 @@ class DeleteQuarantineKind(FencedKind):
 
     def waits(self, run: Run, *, now: datetime) -> str:
         """Wait while the emergency stop is on."""
-        return red_button_wait(run.lake)
+        return emergency_stop_wait(run.lake)
 
     def prepare(self, run: Run) -> None:
         """Take what is due, and make the run's fence; asked again they are the same."""

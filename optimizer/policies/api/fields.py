@@ -64,7 +64,7 @@ class OptimizerTablePolicySerializer(serializers.Serializer[Any]):
     settings = serializers.DictField(child=OptimizerSettingSerializer(), read_only=True)
 
 
-class OptimizerPolicyWishSerializer(serializers.Serializer[Any]):
+class OptimizerPolicyParamsSerializer(serializers.Serializer[Any]):
     """What a scope shall say; all its settings at once."""
 
     scope = serializers.CharField(max_length=385, help_text="*, etl*, etl.events_* or etl.events")
@@ -80,7 +80,7 @@ class OptimizerPolicyWishSerializer(serializers.Serializer[Any]):
         return TableFormat(value)
 
 
-class OptimizerPolicyChangeSerializer(OptimizerPolicyWishSerializer):
+class OptimizerPolicyChangeSerializer(OptimizerPolicyParamsSerializer):
     """The same, to be kept."""
 
     seen = serializers.IntegerField(

@@ -9,9 +9,9 @@ from rest_framework.request import Request
 from optimizer.models import HudiTable, IcebergTable
 from optimizer.policies.api.fields import (
     OptimizerPolicyChangeSerializer,
+    OptimizerPolicyParamsSerializer,
     OptimizerPolicyPreviewSerializer,
     OptimizerPolicyVersionSerializer,
-    OptimizerPolicyWishSerializer,
     OptimizerScopeSerializer,
 )
 from optimizer.policies.domain.formats import POLICY_SCHEMAS, TableFormat
@@ -81,7 +81,7 @@ class PolicyPreview(ApiView):
 
     @operation(
         "optimizer_policies_preview",
-        body=OptimizerPolicyWishSerializer,
+        body=OptimizerPolicyParamsSerializer,
         answer=OptimizerPolicyPreviewSerializer,
         parameters=LAKE,
     )

@@ -15,9 +15,9 @@ from optimizer.hudi.maintenance.domain.tasks import Service
 from optimizer.policies.domain.policy import (
     BUILT_IN,
     MIB,
+    BlackoutWindow,
     Level,
     PolicyRule,
-    QuietHours,
     first_broken,
     overlaid,
     working_rules,
@@ -27,7 +27,7 @@ from portal.lake.errors import RuleViolation
 LEAST_STUCK_MINUTES = 10
 MOST_DAYS = 36_500
 IN_PROCESS = "InProcessLockProvider"
-_DAYTIME = QuietHours(time(7), time(22))
+_DAYTIME = BlackoutWindow(time(7), time(22))
 
 
 class Profile(StrEnum):
@@ -63,7 +63,7 @@ class HudiPolicy:
     stuck_minutes: int = 120
     stale_minutes: int = 26 * 60  # how far the read-optimized view may lie behind
     max_pending: int = 5
-    quiet: QuietHours | None = _DAYTIME
+    quiet: BlackoutWindow | None = _DAYTIME
     budget_gb_hours: float | None = None  # a day; None is without limit
 
     @property

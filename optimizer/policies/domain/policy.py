@@ -48,7 +48,7 @@ class ConflictTolerance(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class QuietHours:
+class BlackoutWindow:
     """Hours of the day, in the lake's zone, in which nothing begins; may pass midnight."""
 
     start: time
@@ -97,7 +97,7 @@ class Policy:
     orphan_days: int = 7
     quarantine_days: int = 7  # for so long orphan files lie aside before they are deleted
     manifests: int = 100  # from how many manifests on they are rewritten
-    quiet: QuietHours | None = None
+    quiet: BlackoutWindow | None = None
     budget_gb_hours: float | None = None  # a day; None is without limit
     # Statistics read the whole table, for engines that not everybody has.
     kinds: frozenset[TaskKind] = (
@@ -222,7 +222,7 @@ PolicyRule = tuple[tuple[str, ...], bool, str]
 
 
 def working_rules(
-    *, is_on: bool, quiet: QuietHours | None, kinds: frozenset[StrEnum], budget: float | None
+    *, is_on: bool, quiet: BlackoutWindow | None, kinds: frozenset[StrEnum], budget: float | None
 ) -> Iterable[PolicyRule]:
     """Give the rules that hold for every kind of table: what is on must be able to do something."""
     left = MINUTES_A_DAY - (quiet.minutes if quiet else 0)

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.iceberg.rewrite.domain.layouts import Layout, parse_layout
-from optimizer.policies.domain.policy import FIELDS, ConflictTolerance, Policy, QuietHours
+from optimizer.policies.domain.policy import FIELDS, BlackoutWindow, ConflictTolerance, Policy
 from portal.lake.errors import RuleViolation
 
 _HOURS = re.compile(r"\s*([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-3]):([0-5]\d)\s*")
@@ -62,7 +62,7 @@ def write_policy(policy: Policy) -> dict[str, object]:
 def _written(value: object) -> object:
     if isinstance(value, frozenset):
         return sorted(str(one) for one in value)
-    if isinstance(value, (Layout, QuietHours, StrEnum)):
+    if isinstance(value, (Layout, BlackoutWindow, StrEnum)):
         return str(value)
     return value
 
@@ -99,7 +99,7 @@ def read_budget(name: str, value: object) -> float | None:
     return float(value)
 
 
-def read_quiet(name: str, value: object) -> QuietHours | None:
+def read_quiet(name: str, value: object) -> BlackoutWindow | None:
     """Read hours of the day, None for none."""
     if value is None or value == "":
         return None
@@ -107,7 +107,7 @@ def read_quiet(name: str, value: object) -> QuietHours | None:
     if found is None:
         raise wrong_value(name, value, "hours of the day such as 22:00-06:00, or null for none")
     from_hour, from_minute, to_hour, to_minute = map(int, found.groups())
-    return QuietHours(time(from_hour, from_minute), time(to_hour, to_minute))
+    return BlackoutWindow(time(from_hour, from_minute), time(to_hour, to_minute))
 
 
 def _layout(name: str, value: object) -> Layout:

@@ -25,7 +25,7 @@ from optimizer.removals.services.removals import (
 from portal.approvals.services import approval_check, approval_use
 from portal.lake.errors import StaleState
 from portal.runs.models import Run
-from portal.safety.selectors import red_button_wait
+from portal.safety.selectors import emergency_stop_wait
 
 
 def lists_ready(maintainer: TableMaintainer, lake: str, *, now: datetime) -> QuerySet[RemovalPlan]:
@@ -42,7 +42,7 @@ def lists_ready(maintainer: TableMaintainer, lake: str, *, now: datetime) -> Que
 def lists_claim(maintainer: TableMaintainer, run: Run, *, now: datetime) -> int:
     """Let a run take the oldest lists, one a table; asked again it keeps those that it has."""
     mine = OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT)
-    if mine.exists() or red_button_wait(run.lake):
+    if mine.exists() or emergency_stop_wait(run.lake):
         return mine.count()
     tables: set[int] = set()
     is_allowed = maintainer.allows_removal(run.lake)

@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from optimizer.core.ui.words import SECTION
+from optimizer.core.ui.badges import SECTION
 from optimizer.removals.services.removals import REMOVALS
 from portal.access.registry import Page, register_home_card, register_page
 from portal.ui.proposals import decide_card

@@ -39,7 +39,7 @@ def run_poll(run: Run, *, now: datetime) -> None:
     _look_after(run, kind, spool, now=now)
     launched = launched_of(run)
     if launch.is_alive(launched):
-        if why := _why_killed(run, kind, spool, now=now):
+        if why := _reason_killed(run, kind, spool, now=now):
             run_log(run, f"{why}; it was killed.", now=now, level="warning")
             launch.kill(launched)
         else:
@@ -106,7 +106,7 @@ def _take_progress(run: Run, steps: list[Progress], *, now: datetime) -> None:
     run.refresh_from_db()
 
 
-def _why_killed(run: Run, kind: RunKind, spool: Spool, *, now: datetime) -> str:
+def _reason_killed(run: Run, kind: RunKind, spool: Spool, *, now: datetime) -> str:
     """Say why an application must be ended; empty while it may go on."""
     if run.cancel_requested_at is not None and now - run.cancel_requested_at > CANCEL_GRACE:
         return "It did not end by itself after the cancel"

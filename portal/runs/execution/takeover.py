@@ -12,7 +12,7 @@ from django.db.models import Q
 
 from portal.lake.errors import PortalError, StaleState
 from portal.runs.claims.services import run_move, run_to_settling
-from portal.runs.domain import HOST_GONE_GRACE, LEASED, RunState, hint_again_after
+from portal.runs.domain import HOST_GONE_GRACE, LEASED, RunState, publish_again_after
 from portal.runs.execution.launching import run_adopt
 from portal.runs.execution.processes import find_by_tag
 from portal.runs.kinds.registry import get_kind
@@ -38,7 +38,7 @@ def watch(*, now: datetime) -> int:
         host=host_identity()
     ):
         n_moved += _guarded(run, now=now)
-    _hint_again(now)
+    _republish(now)
     return n_moved
 
 
@@ -107,7 +107,7 @@ def _take_over_submitting(run: Run, *, now: datetime) -> bool:
     return True
 
 
-def _hint_again(now: datetime) -> None:
+def _republish(now: datetime) -> None:
     """A message may be lost with the broker; the row is not, so it is simply said again."""
     free = Q(lease_until=None) | Q(lease_until__lte=now)
     waiting = Run.objects.filter(free, state__in=[RunState.QUEUED, RunState.SETTLING])
@@ -116,6 +116,6 @@ def _hint_again(now: datetime) -> None:
     )
     for run in waiting:
         last = run.last_published_at or run.queued_at
-        if str(run.pk) not in pending and last + hint_again_after(run.n_messages) <= now:
+        if str(run.pk) not in pending and last + publish_again_after(run.n_messages) <= now:
             with transaction.atomic():
                 publish_run(run, now=now)

@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from portal.access.fresh import check_fresh
 from portal.access.models import OwnerMapping, User
-from portal.people.leavers import person_close, person_reopen
+from portal.people.deprovisioning import person_close, person_reopen
 from portal.people.owners import MOST_PEOPLE, owner_set
 from portal.people.selectors import owners_mapped, people_all
 from portal.ui.api.operations import ApiView, operation
@@ -72,7 +72,7 @@ class PersonList(KeysetList):
 
     def get_queryset(self) -> Rows:
         """List the accounts (admins and operators)."""
-        people_page.check_keeper(self.request._request)
+        people_page.check_lake_staff(self.request._request)
         return people_all()
 
     def completed(self, rows: list[Any]) -> list[Any]:
@@ -87,7 +87,7 @@ class PersonClose(ApiView):
     def post(self, username: str) -> None:
         """Close an account (admins, with a fresh log-in)."""
         now = timezone.now()
-        _check_fresh_keeper(self.request._request, now)
+        _check_fresh_staff(self.request._request, now)
         person_close(username, user=self.user, reason=self.data["reason"], now=now)
 
 
@@ -98,7 +98,7 @@ class PersonReopen(ApiView):
     def post(self, username: str) -> None:
         """Open a closed account again (admins, with a fresh log-in)."""
         now = timezone.now()
-        _check_fresh_keeper(self.request._request, now)
+        _check_fresh_staff(self.request._request, now)
         person_reopen(username, user=self.user, reason=self.data["reason"], now=now)
 
 
@@ -112,14 +112,14 @@ class OwnerList(KeysetList):
 
     def get_queryset(self) -> Rows:
         """List who is behind which name (admins and operators)."""
-        people_page.check_keeper(self.request._request)
+        people_page.check_lake_staff(self.request._request)
         return owners_mapped(self.lake)
 
     @operation("owners_set", body=OwnerChangeSerializer, answer=OwnerPeopleSerializer)
     def post(self) -> object:
         """Say who is behind a name (admins, with a fresh log-in)."""
         now = timezone.now()
-        _check_fresh_keeper(self.request._request, now)
+        _check_fresh_staff(self.request._request, now)
         said = self.data
         after = owner_set(
             self.lake, said["owner"], said["people"], user=self.user, reason=said["reason"], now=now
@@ -127,6 +127,6 @@ class OwnerList(KeysetList):
         return {"owner": said["owner"], "people": list(after)}
 
 
-def _check_fresh_keeper(request: HttpRequest, now: datetime) -> None:
-    people_page.check_keeper(request)
+def _check_fresh_staff(request: HttpRequest, now: datetime) -> None:
+    people_page.check_lake_staff(request)
     check_fresh(request, now)

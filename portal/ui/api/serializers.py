@@ -108,13 +108,13 @@ class ReasonSerializer(serializers.Serializer[None]):
     reason = serializers.CharField(max_length=1000)
 
 
-class RedButtonChangeSerializer(ReasonSerializer):
+class EmergencyStopChangeSerializer(ReasonSerializer):
     """Press or release, and why."""
 
     do = serializers.ChoiceField(choices=("press", "release"))
 
 
-class RedButtonSerializer(serializers.Serializer[object]):
+class EmergencyStopSerializer(serializers.Serializer[object]):
     """Whether the button is on, by whom and why."""
 
     lake = serializers.CharField(read_only=True)

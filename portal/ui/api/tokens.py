@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from portal.access.fresh import check_fresh
 from portal.people.models import ApiToken
 from portal.people.selectors import tokens_for_user
-from portal.people.token_rules import MOST_CHARS, MOST_DAYS, TokenWish
+from portal.people.token_rules import MOST_CHARS, MOST_DAYS, TokenParams
 from portal.people.tokens import token_end, token_make
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
@@ -44,7 +44,7 @@ class TokenMadeSerializer(TokenSerializer):
     secret = serializers.CharField(read_only=True)
 
 
-class TokenWishSerializer(serializers.Serializer[None]):
+class TokenParamsSerializer(serializers.Serializer[None]):
     """What a token is for."""
 
     name = serializers.CharField(max_length=MOST_CHARS)
@@ -72,13 +72,13 @@ class TokenList(KeysetList):
         """List your tokens; admins and operators see all."""
         return tokens_for_user(self.user, now=timezone.now())
 
-    @operation("tokens_make", body=TokenWishSerializer, answer=TokenMadeSerializer, status=201)
+    @operation("tokens_make", body=TokenParamsSerializer, answer=TokenMadeSerializer, status=201)
     def post(self) -> object:
         """Make a token (with a fresh log-in); its secret is in this answer and nowhere else."""
         now = timezone.now()
         check_fresh(self.request._request, now)
         said = self.data
-        wish = TokenWish(said["name"], tuple(said["scopes"]), said["days"])
+        wish = TokenParams(said["name"], tuple(said["scopes"]), said["days"])
         made = token_make(said["owner"] or self.user.username, wish, user=self.user, now=now)
         shown = {**TokenSerializer(made.token).data, "secret": made.secret}
         return Response(shown, status=201, headers={"Cache-Control": "no-store"})

@@ -19,13 +19,13 @@ from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
 from portal.ui.api.serializers import (
     AuditEventSerializer,
+    EmergencyStopChangeSerializer,
+    EmergencyStopSerializer,
     HealthSerializer,
     MailDetailSerializer,
     MailRetrySerializer,
     MailSerializer,
     ReasonSerializer,
-    RedButtonChangeSerializer,
-    RedButtonSerializer,
     RunDetailSerializer,
     RunSerializer,
 )
@@ -135,15 +135,17 @@ class HealthView(ApiView):
         return health_now()
 
 
-class RedButtonView(ApiView):
+class EmergencyStopView(ApiView):
     """The emergency stop of a lake."""
 
-    @operation("red_button_get", answer=RedButtonSerializer)
+    @operation("red_button_get", answer=EmergencyStopSerializer)
     def get(self) -> object:
         """Say whether the button is on, by whom and why."""
         return self._answer()
 
-    @operation("red_button_change", body=RedButtonChangeSerializer, answer=RedButtonSerializer)
+    @operation(
+        "red_button_change", body=EmergencyStopChangeSerializer, answer=EmergencyStopSerializer
+    )
     def post(self) -> object:
         """Press the button (everybody who is signed in), or release it (admins)."""
         reason = self.data["reason"]

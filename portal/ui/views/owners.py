@@ -17,7 +17,7 @@ from portal.ui.lists.filters import filtered
 from portal.ui.lists.keyset import keyset_page
 from portal.ui.lists.tables import Column, Table
 from portal.ui.people_filters import OwnerFilter
-from portal.ui.views.people import check_keeper
+from portal.ui.views.people import check_lake_staff
 
 ORDERS = {
     "owner": ("owner", "username"),
@@ -50,7 +50,7 @@ class OwnerForm(forms.Form):
 @require_GET
 def owners(request: HttpRequest) -> HttpResponseBase:
     """List the mapped names, also as CSV; an admin changes them."""
-    check_keeper(request)
+    check_lake_staff(request)
     if request.GET.get("format") == "csv":
         lake = current_lake(request)
         rows = filtered(_filter(request)).order_by("owner", "username")

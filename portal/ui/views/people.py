@@ -9,7 +9,7 @@ from django.views.decorators.http import require_GET, require_POST
 from portal.access.fresh import require_fresh
 from portal.access.models import ROLES, User
 from portal.lake.errors import NotVisible
-from portal.people.leavers import person_close, person_reopen
+from portal.people.deprovisioning import person_close, person_reopen
 from portal.people.selectors import people_all
 from portal.ui.frame.context import person
 from portal.ui.lists.csv import stream_csv
@@ -29,7 +29,7 @@ EXPORTS = tuple(
 @require_GET
 def people(request: HttpRequest) -> HttpResponseBase:
     """List the accounts, also as CSV."""
-    check_keeper(request)
+    check_lake_staff(request)
     chosen = PeopleFilter(request.GET, queryset=people_all())
     rows = filtered(chosen)
     if request.GET.get("format") == "csv":
@@ -65,7 +65,7 @@ def reopen(request: HttpRequest, username: str) -> HttpResponse:
     return redirect("ui:people")
 
 
-def check_keeper(request: HttpRequest) -> None:
+def check_lake_staff(request: HttpRequest) -> None:
     """Let admins and operators in; for others there is no such page."""
     if not person(request).is_lake_staff:
         raise NotVisible("page.missing", "There is nothing at this address for you.")

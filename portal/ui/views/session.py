@@ -19,7 +19,7 @@ from portal.access.sent import kept_form
 from portal.lake.errors import PortalError
 from portal.people.backends import OidcBackend
 from portal.people.lockout import Try, address_of, try_begins, try_succeeded
-from portal.people.ways import ways_shown
+from portal.people.login_methods import ways_shown
 from portal.ui.forms import LoginForm, PasswordForm, ThemeForm
 from portal.ui.frame.addresses import login_address, own_address
 from portal.ui.frame.context import THEME_COOKIE

@@ -20,7 +20,7 @@ from portal.access.models import User
 from portal.connectors.oidc import Begun, Oidc
 from portal.connectors.sign_in_config import OidcConfig
 from portal.lake.errors import NotAllowed, NotVisible, PortalError
-from portal.people.ways import sign_in_config
+from portal.people.login_methods import sign_in_config
 from portal.ui.frame.addresses import login_address, own_address, whole_address
 
 _KEPT = "lw_oidc"

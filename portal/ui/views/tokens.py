@@ -14,7 +14,7 @@ from portal.access.fresh import require_fresh
 from portal.access.scopes import all_scopes
 from portal.lake.errors import PortalError
 from portal.people.selectors import tokens_for_user
-from portal.people.token_rules import MOST_CHARS, MOST_DAYS, TokenWish
+from portal.people.token_rules import MOST_CHARS, MOST_DAYS, TokenParams
 from portal.people.tokens import token_end, token_make
 from portal.ui.frame.context import person
 from portal.ui.lists.csv import stream_csv
@@ -100,7 +100,7 @@ def token_new(request: HttpRequest) -> HttpResponse:
     form = TokenForm(data, may_choose_owner=user.is_lake_admin)
     if form.is_valid():
         said = form.cleaned_data
-        wish = TokenWish(said["name"], (said["scope"],), said["days"])
+        wish = TokenParams(said["name"], (said["scope"],), said["days"])
         owner = said.get("owner", "").strip() or user.username
         try:
             made = token_make(owner, wish, user=user, now=timezone.now())

@@ -5,14 +5,18 @@ from django.utils import timezone
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
 from quality.freshness.api.serializers import (
-    AwaitedSerializer,
     DeclareSerializer,
     EndSerializer,
+    ExpectedPartitionSerializer,
     NewReadyRuleSerializer,
     ReadyRuleSerializer,
     declared,
 )
-from quality.freshness.selectors.awaited import AWAITED_ORDERS, AwaitedFilter, awaited_visible
+from quality.freshness.selectors.awaited import (
+    EXPECTED_ORDERS,
+    ExpectedPartitionFilter,
+    expected_visible,
+)
 from quality.freshness.selectors.rules import (
     RULE_ORDERS,
     RuleFilter,
@@ -22,18 +26,18 @@ from quality.freshness.selectors.rules import (
 from quality.freshness.services.declaring import rule_declare, rule_end
 
 
-class AwaitedList(KeysetList):
+class ExpectedList(KeysetList):
     """Awaited partitions, newest first."""
 
     operation_id = "readiness_awaited_list"
     page_name = "ReadinessAwaited"
-    serializer_class = AwaitedSerializer
-    filterset_class = AwaitedFilter
-    orders = AWAITED_ORDERS
+    serializer_class = ExpectedPartitionSerializer
+    filterset_class = ExpectedPartitionFilter
+    orders = EXPECTED_ORDERS
 
     def get_queryset(self) -> Rows:
         """List what is awaited of tables that you may see; `late=now` what should be there."""
-        return awaited_visible(self.lake, self.user)
+        return expected_visible(self.lake, self.user)
 
 
 class RuleList(KeysetList):

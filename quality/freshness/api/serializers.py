@@ -11,7 +11,7 @@ from quality.freshness.services.declaring import LONGEST_MINUTES, Declared
 from quality.models import ExpectedPartition, FreshnessRule
 
 
-class AwaitedSerializer(serializers.ModelSerializer[ExpectedPartition]):
+class ExpectedPartitionSerializer(serializers.ModelSerializer[ExpectedPartition]):
     """One day or hour of a table."""
 
     table = serializers.CharField(source="rule.__str__")

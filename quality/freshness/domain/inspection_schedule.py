@@ -11,7 +11,9 @@ FORGOTTEN = timedelta(days=400)
 _FRESH = timedelta(days=2)
 
 
-def next_look(pending_ends: Sequence[datetime], *, next_end: datetime, now: datetime) -> datetime:
+def next_inspection(
+    pending_ends: Sequence[datetime], *, next_end: datetime, now: datetime
+) -> datetime:
     """Return the next look: soon while something young is awaited, hourly while something old is.
 
     Otherwise when the next period ends.

@@ -12,7 +12,7 @@ from portal.ui.lists.filters import DayInput, ListFilter, prefix
 from quality.models import ExpectedPartition, FreshnessStatus
 
 # The day first: each list is of one lake, and the index gives it in this order.
-AWAITED_ORDERS = {"-start": ("-start",), "start": ("start",)}
+EXPECTED_ORDERS = {"-start": ("-start",), "start": ("start",)}
 _FIRST, _LAST = date(1970, 1, 2), date(9000, 1, 1)
 _LATE = [("now", "Late now"), ("was", "Came late"), ("any", "Late now, or came late")]
 
@@ -21,7 +21,7 @@ def _standings() -> list[tuple[str, str]]:
     return [(one.value, badge_for(f"PARTITION_{one}").word) for one in FreshnessStatus]
 
 
-class AwaitedFilter(ListFilter):
+class ExpectedPartitionFilter(ListFilter):
     """Awaited partitions by table, how they stand, lateness and day."""
 
     db = prefix("rule__db", "Database")
@@ -77,7 +77,7 @@ def late_unsaid(lake: str, *, now: datetime) -> QuerySet[ExpectedPartition]:
     return rows.filter(seen_at__gte=F("due_at"))
 
 
-def awaited_visible(lake: str, user: User) -> QuerySet[ExpectedPartition]:
+def expected_visible(lake: str, user: User) -> QuerySet[ExpectedPartition]:
     """Return what is awaited in a lake, as the person may see it."""
     return ExpectedPartition.objects.for_user(user).filter(lake=lake).select_related("rule")
 

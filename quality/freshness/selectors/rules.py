@@ -53,6 +53,6 @@ def get_rule_for_user(rule_id: int, user: User) -> FreshnessRule:
     return found
 
 
-def lately_of(rule: FreshnessRule) -> list[ExpectedPartition]:
+def recent_activity_of(rule: FreshnessRule) -> list[ExpectedPartition]:
     """Return the last periods of one table, newest first."""
     return list(rule.awaited.order_by("-start")[:PICTURED])

@@ -19,7 +19,7 @@ from portal.lake.names import PartitionName
 from portal.lake.partition_specs import expand
 from portal.lake.readiness import FLAG, is_ready
 from quality.freshness.domain.cadence import Cadence, Period
-from quality.freshness.domain.inspection_schedule import FORGOTTEN, GIVEN_UP, next_look
+from quality.freshness.domain.inspection_schedule import FORGOTTEN, GIVEN_UP, next_inspection
 from quality.freshness.domain.ready_rule import FreshnessDecision, Rule, Seen, Verdict, rule_on
 from quality.freshness.models import OWNER_LENGTH
 from quality.models import ExpectedPartition, FreshnessRule, FreshnessStatus
@@ -178,7 +178,7 @@ def _plan_next(rule: FreshnessRule, cadence: Cadence, problem: str, *, now: date
     awaited = rule.awaited.exclude(standing=FreshnessStatus.READY).filter(is_given_up=False)
     ends = list(awaited.order_by("-end").values_list("end", flat=True)[:1])
     next_end = now if _is_behind(rule, cadence, now=now) else cadence.period_at(now).end
-    rule.look_at = next_look(ends, next_end=next_end, now=now)
+    rule.look_at = next_inspection(ends, next_end=next_end, now=now)
     rule.inspected_at, rule.problem = now, problem
     # What somebody declared meanwhile stands.
     same = FreshnessRule.objects.filter(pk=rule.pk, version=rule.version)

@@ -16,7 +16,7 @@ from django.utils import timezone
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 from portal.lake.lines import one_line
-from portal.notices.reached import keepers_reached, people_reached
+from portal.notices.reached import notified_staff, people_reached
 from portal.notices.services import Mail, notice_queue, webhook_queue
 from quality.freshness.selectors.awaited import late_unsaid
 from quality.models import ExpectedPartition, FreshnessStatus
@@ -32,7 +32,7 @@ def late_tell(lake: str, *, now: datetime) -> int:
     rows = list(late[:_MOST])
     if not rows:
         return 0
-    keepers = keepers_reached()
+    keepers = notified_staff()
     owners = people_reached(row.rule.owner for row in rows)
     with transaction.atomic():
         mine = [row for row in rows if _mark(row, now=now)]

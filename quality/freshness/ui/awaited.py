@@ -9,9 +9,9 @@ from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.tables import Column
 from quality.freshness.selectors.awaited import (
-    AWAITED_ORDERS,
-    AwaitedFilter,
-    awaited_visible,
+    EXPECTED_ORDERS,
+    ExpectedPartitionFilter,
+    expected_visible,
     n_late,
 )
 from quality.models import ExpectedPartition
@@ -22,7 +22,7 @@ def rule_url(row: ExpectedPartition) -> str:
     return reverse("readiness:rule", args=[row.rule_id])
 
 
-AWAITED = ListSpec(
+EXPECTED = ListSpec(
     template="readiness/awaited.html",
     caption="Expected partitions",
     columns=(
@@ -42,7 +42,7 @@ AWAITED = ListSpec(
         ),
         Column(key="reason", title="Reason", is_wide=True),
     ),
-    orders=AWAITED_ORDERS,
+    orders=EXPECTED_ORDERS,
     filename="awaited-partitions.csv",
     exports=(
         "rule.db", "rule.table", "rule.owner", "spec", "start", "end", "standing", "due_at",
@@ -55,6 +55,6 @@ AWAITED = ListSpec(
 def awaited(request: HttpRequest) -> HttpResponseBase:
     """List what is awaited, as the person may see it, newest first."""
     lake, user = current_lake(request), person(request)
-    filterset = AwaitedFilter(request.GET, queryset=awaited_visible(lake, user))
+    filterset = ExpectedPartitionFilter(request.GET, queryset=expected_visible(lake, user))
     context = {"n_late": n_late(lake, user, now=timezone.now())}
-    return list_response(request, AWAITED, filterset=filterset, context=context)
+    return list_response(request, EXPECTED, filterset=filterset, context=context)

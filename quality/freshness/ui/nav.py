@@ -9,7 +9,7 @@ from django.utils import timezone
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.ui.frame.context import lake_or_none, person
 from quality.freshness.selectors.awaited import n_late
-from quality.freshness.ui.words import register_state_badges
+from quality.freshness.ui.badges import register_state_badges
 
 SECTION = "Data readiness"
 

@@ -17,7 +17,7 @@ from quality.freshness.selectors.rules import (
     RULE_ORDERS,
     RuleFilter,
     get_rule_for_user,
-    lately_of,
+    recent_activity_of,
     rules_visible,
 )
 from quality.freshness.services.declaring import rule_declare, rule_end
@@ -89,7 +89,7 @@ def rule(request: HttpRequest, rule_id: int) -> HttpResponse:
         made = _declared(request, form, lake=found.lake, table=str(found))
         if made is not None:
             return HttpResponseRedirect(rule_url(made))
-    rows = lately_of(found)
+    rows = recent_activity_of(found)
     context: dict[str, Any] = {
         "rule": found,
         "form": form,

@@ -16,9 +16,9 @@ from refresh.clusters.api.serializers import (
     ClusterDetailSerializer,
     ClusterEditSerializer,
     ClusterLimitsSerializer,
+    ClusterParamsSerializer,
     ClusterRowSerializer,
     ClusterSerializer,
-    ClusterWishSerializer,
     DeclaredSerializer,
     RemoveSerializer,
     TrialSerializer,
@@ -29,7 +29,7 @@ from refresh.clusters.selectors.clusters import (
     ClusterFilter,
     DeclaredFilter,
     catalogs_of,
-    check_keeper,
+    check_lake_staff,
     cluster_row,
     clusters_for,
     declared_counts,
@@ -50,7 +50,7 @@ from refresh.clusters.services.clusters import (
 )
 from refresh.clusters.services.editing import cluster_edit
 from refresh.clusters.services.fe_client import BRIEF
-from refresh.clusters.services.trial import ClusterWish, cluster_test
+from refresh.clusters.services.trial import ClusterParams, cluster_test
 from refresh.models import Cluster
 from refresh.worker.domain.scheduling import Limits
 
@@ -79,7 +79,7 @@ class ClusterList(KeysetList):
     )
     def post(self) -> object:
         """Try a cluster out and take it in (admins and operators)."""
-        check_keeper(self.user)
+        check_lake_staff(self.user)
         said = self.data
         by, now = _actor(self.request), timezone.now()
         return cluster_add(said["name"], _wish(said), by=by, now=now, budget=BRIEF)
@@ -88,10 +88,10 @@ class ClusterList(KeysetList):
 class ClusterTest(ApiView):
     """Trying a cluster out."""
 
-    @operation("refresh_clusters_test", body=ClusterWishSerializer, answer=TrialSerializer)
+    @operation("refresh_clusters_test", body=ClusterParamsSerializer, answer=TrialSerializer)
     def post(self) -> object:
         """Try a cluster out; nothing is stored or refreshed (admins and operators)."""
-        check_keeper(self.user)
+        check_lake_staff(self.user)
         wish = _wish(self.data)
         return cluster_test(wish, reach=_actor(self.request).reach, budget=BRIEF)
 
@@ -215,8 +215,8 @@ def _said(request: Request, serializer: type[serializers.Serializer[object]]) ->
     return dict(body.validated_data)
 
 
-def _wish(said: dict[str, Any]) -> ClusterWish:
-    return ClusterWish(tuple(said["addresses"]), said["user"], said["password_file"])
+def _wish(said: dict[str, Any]) -> ClusterParams:
+    return ClusterParams(tuple(said["addresses"]), said["user"], said["password_file"])
 
 
 def _as_it_is(cluster: Cluster) -> Cluster:

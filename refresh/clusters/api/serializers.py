@@ -9,7 +9,7 @@ from refresh.clusters.services.trial import MOST_ADDRESSES
 from refresh.models import Cluster, ClusterCatalog, DeclaredTable
 
 
-class ClusterWishSerializer(serializers.Serializer[object]):
+class ClusterParamsSerializer(serializers.Serializer[object]):
     """How a cluster is reached."""
 
     addresses = serializers.ListField(
@@ -19,13 +19,13 @@ class ClusterWishSerializer(serializers.Serializer[object]):
     password_file = serializers.CharField(max_length=1024, trim_whitespace=False)
 
 
-class ClusterAddSerializer(ClusterWishSerializer):
+class ClusterAddSerializer(ClusterParamsSerializer):
     """A cluster to take in."""
 
     name = serializers.CharField(max_length=32, trim_whitespace=False)
 
 
-class ClusterEditSerializer(ClusterWishSerializer):
+class ClusterEditSerializer(ClusterParamsSerializer):
     """Another way to reach a cluster that is kept."""
 
     version = serializers.IntegerField(min_value=0, help_text="of the cluster as you read it")

@@ -94,7 +94,7 @@ class DeclaredFilter(ListFilter):
     )
 
 
-def check_keeper(user: User) -> None:
+def check_lake_staff(user: User) -> None:
     """Let admins and operators in; for others there is no such page."""
     if not user.is_lake_staff:
         raise NotVisible("page.missing", "There is nothing at this address for you.")
@@ -102,7 +102,7 @@ def check_keeper(user: User) -> None:
 
 def clusters_for(user: User) -> QuerySet[Cluster]:
     """Return the clusters, with what a list says of them."""
-    check_keeper(user)
+    check_lake_staff(user)
     return Cluster.objects.prefetch_related("front_ends").annotate(
         n_catalogs=Count("catalogs", distinct=True),
         n_declared=Count("declared", distinct=True),
@@ -112,7 +112,7 @@ def clusters_for(user: User) -> QuerySet[Cluster]:
 
 def get_cluster_for_user(name: str, *, user: User) -> Cluster:
     """Return one cluster; NotVisible for those who keep none, and where there is none."""
-    check_keeper(user)
+    check_lake_staff(user)
     found = Cluster.objects.filter(name=name).first()
     if found is None:
         raise NotVisible("cluster.unknown", "There is no such cluster.", name=name)

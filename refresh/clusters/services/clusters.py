@@ -21,7 +21,7 @@ from refresh.clusters.services.fe_client import PATIENT
 from refresh.clusters.services.front_ends import front_ends_read
 from refresh.clusters.services.reach import Reach
 from refresh.clusters.services.table_names import names_read
-from refresh.clusters.services.trial import ClusterWish, cluster_test
+from refresh.clusters.services.trial import ClusterParams, cluster_test
 from refresh.core.connectors.front_end import Budget
 from refresh.core.domain.names import ClusterId
 from refresh.models import Cluster
@@ -56,7 +56,7 @@ AT_THE_SHELL = Actor("shell", is_keeper=True, is_admin=True, is_fresh=True)
 
 
 def cluster_add(
-    name: str, wish: ClusterWish, *, by: Actor, now: datetime, budget: Budget = PATIENT
+    name: str, wish: ClusterParams, *, by: Actor, now: datetime, budget: Budget = PATIENT
 ) -> Cluster:
     """Try a cluster out and take it in; the same one twice changes nothing. The worker reads it.
 
@@ -64,7 +64,7 @@ def cluster_add(
         NotAllowed: for others than admins and operators; an address that they may not name.
         RuleViolation: a name or address that is none, a name that is taken, or a trial that failed.
     """
-    check_keeper(by)
+    check_lake_staff(by)
     named = str(ClusterId(name))
     wish = replace(wish, addresses=tuple(map(str, wish.places())))
     known = Cluster.objects.filter(name=named).first()
@@ -93,7 +93,7 @@ def cluster_read_ask(cluster: Cluster, *, by: Actor, now: datetime) -> None:
     Raises:
         NotAllowed: for others than admins and operators.
     """
-    check_keeper(by)
+    check_lake_staff(by)
     Cluster.objects.filter(pk=cluster.pk).update(read_requested_at=now)
 
 
@@ -113,7 +113,7 @@ def cluster_pause(cluster: Cluster, *, by: Actor, reason: str, now: datetime) ->
         NotAllowed: for others than admins and operators.
         RuleViolation: without a reason.
     """
-    check_keeper(by)
+    check_lake_staff(by)
     said = _reason(reason)
     with transaction.atomic():
         row = locked(cluster)
@@ -131,7 +131,7 @@ def cluster_resume(cluster: Cluster, *, by: Actor, reason: str, now: datetime) -
         NotAllowed: for others than admins and operators.
         RuleViolation: without a reason.
     """
-    check_keeper(by)
+    check_lake_staff(by)
     said = _reason(reason)
     with transaction.atomic():
         row = locked(cluster)
@@ -156,7 +156,7 @@ def cluster_limits(
         NotAllowed: for others than admins and operators.
         RuleViolation: more than a front end can bear, or hours that cannot be read.
     """
-    check_keeper(by)
+    check_lake_staff(by)
     if max(limits.per_fe, limits.per_catalog) > MOST_AT_ONCE:
         raise RuleViolation("refresh.limits", f"At most {MOST_AT_ONCE} statements at once.")
     wanted = (limits.per_fe, limits.per_catalog, WorkingHours.read(hours).text)
@@ -178,7 +178,7 @@ def cluster_remove(cluster: Cluster, *, by: Actor, typed: str, reason: str, now:
         NotAllowed: for anyone but an admin.
         RuleViolation: without a reason, or without its name typed.
     """
-    check_keeper(by)
+    check_lake_staff(by)
     if not by.is_admin:
         raise NotAllowed("cluster.remove", "Only an admin removes a cluster; you may pause it.")
     said = _reason(reason)
@@ -190,7 +190,7 @@ def cluster_remove(cluster: Cluster, *, by: Actor, typed: str, reason: str, now:
         row.delete()
 
 
-def _made(name: str, wish: ClusterWish, *, by: Actor, now: datetime) -> Cluster:
+def _made(name: str, wish: ClusterParams, *, by: Actor, now: datetime) -> Cluster:
     return Cluster.objects.create(
         name=name,
         addresses=list(wish.addresses),
@@ -202,7 +202,7 @@ def _made(name: str, wish: ClusterWish, *, by: Actor, now: datetime) -> Cluster:
     )
 
 
-def _same(known: Cluster, wish: ClusterWish) -> Cluster:
+def _same(known: Cluster, wish: ClusterParams) -> Cluster:
     is_same = (
         set(known.addresses) == set(wish.addresses)
         and known.user == wish.user
@@ -226,7 +226,7 @@ def locked(cluster: Cluster) -> Cluster:
     return row
 
 
-def check_keeper(by: Actor) -> None:
+def check_lake_staff(by: Actor) -> None:
     """Let nobody but admins and operators; NotAllowed `cluster.role`."""
     if not by.is_keeper:
         raise NotAllowed("cluster.role", "Admins and operators keep clusters.")

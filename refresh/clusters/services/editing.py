@@ -10,16 +10,16 @@ from datetime import datetime
 from django.db import transaction
 
 from portal.lake.errors import RuleViolation, StaleState
-from refresh.clusters.services.clusters import Actor, check_keeper, locked, record
+from refresh.clusters.services.clusters import Actor, check_lake_staff, locked, record
 from refresh.clusters.services.fe_client import PATIENT
-from refresh.clusters.services.trial import ClusterWish, TrialReport, cluster_retest
+from refresh.clusters.services.trial import ClusterParams, TrialReport, cluster_retest
 from refresh.core.connectors.front_end import Budget
 from refresh.models import Cluster
 
 
 def cluster_edit(
     cluster: Cluster,
-    wish: ClusterWish,
+    wish: ClusterParams,
     *,
     version: int,
     by: Actor,
@@ -35,10 +35,10 @@ def cluster_edit(
         RuleViolation: an address that is none, or a trial that failed; nothing was changed.
         StaleState: `cluster.changed`, somebody else was first.
     """
-    check_keeper(by)
+    check_lake_staff(by)
     wish = replace(wish, addresses=tuple(map(str, wish.places())))
     _check_version(cluster, version)
-    if wish == ClusterWish.of(cluster):
+    if wish == ClusterParams.of(cluster):
         return
     report = cluster_retest(cluster, wish, reach=by.reach, budget=budget)
     if not report.is_good:
@@ -50,7 +50,7 @@ def cluster_edit(
     with transaction.atomic():
         row = locked(cluster)
         _check_version(row, version)
-        before = ClusterWish.of(row)
+        before = ClusterParams.of(row)
         row.addresses, row.user = list(wish.addresses), wish.user
         row.password_file, row.version = wish.password_file, version + 1
         row.read_requested_at = now
@@ -81,7 +81,7 @@ def _check_version(cluster: Cluster, version: int) -> None:
         )
 
 
-def _told(wish: ClusterWish) -> dict[str, object]:
+def _told(wish: ClusterParams) -> dict[str, object]:
     return {
         "addresses": wish.addresses,
         "user": wish.user,

@@ -38,7 +38,7 @@ _NEXT = {
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterWish:
+class ClusterParams:
     """How somebody wants to reach a cluster."""
 
     addresses: tuple[str, ...]
@@ -66,7 +66,7 @@ class ClusterWish:
         return found
 
     @classmethod
-    def of(cls, cluster: Cluster) -> "ClusterWish":
+    def of(cls, cluster: Cluster) -> "ClusterParams":
         """Take how a cluster is reached now."""
         return cls(tuple(cluster.addresses), cluster.user, cluster.password_file)
 
@@ -118,7 +118,7 @@ class TrialReport:
 
 
 def cluster_test(
-    wish: ClusterWish, *, reach: Reach = _ALLOWED, budget: Budget = PATIENT
+    wish: ClusterParams, *, reach: Reach = _ALLOWED, budget: Budget = PATIENT
 ) -> TrialReport:
     """Try a cluster out; each front end is waited for as long as the budget says.
 
@@ -144,7 +144,7 @@ def cluster_test(
 
 
 def cluster_retest(
-    cluster: Cluster, wish: ClusterWish, *, reach: Reach = _ALLOWED, budget: Budget = PATIENT
+    cluster: Cluster, wish: ClusterParams, *, reach: Reach = _ALLOWED, budget: Budget = PATIENT
 ) -> TrialReport:
     """Try out another way of reaching a cluster that is kept already.
 
@@ -152,7 +152,7 @@ def cluster_retest(
         NotAllowed: an address beyond `reach` that the cluster does not have already.
         RuleViolation: an address that is none; everything else stands in the report.
     """
-    known = ClusterWish.of(cluster).places()
+    known = ClusterParams.of(cluster).places()
     listed_now = [Place(fe.host, fe.query_port) for fe in cluster.front_ends.all()]
     report = cluster_test(
         wish, reach=replace(reach, known=frozenset([*known, *listed_now])), budget=budget

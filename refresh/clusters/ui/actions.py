@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from portal.access.fresh import is_fresh, require_fresh
 from portal.lake.errors import PortalError, RuleViolation, StaleState
 from portal.ui.frame.context import person
-from refresh.clusters.selectors.clusters import check_keeper, get_cluster_for_user
+from refresh.clusters.selectors.clusters import check_lake_staff, get_cluster_for_user
 from refresh.clusters.services.clusters import (
     Actor,
     cluster_add,
@@ -24,7 +24,7 @@ from refresh.clusters.services.clusters import (
 )
 from refresh.clusters.services.editing import cluster_edit
 from refresh.clusters.services.fe_client import BRIEF
-from refresh.clusters.services.trial import ClusterWish, TrialReport, cluster_retest, cluster_test
+from refresh.clusters.services.trial import ClusterParams, TrialReport, cluster_retest, cluster_test
 from refresh.clusters.ui.pages import cluster_url
 from refresh.models import Cluster
 from refresh.worker.domain.scheduling import Limits
@@ -51,11 +51,11 @@ class ReachForm(forms.Form):
         label="Password file", max_length=1024, help_text=_HELP["password_file"], strip=False
     )
 
-    def wish(self) -> ClusterWish:
+    def wish(self) -> ClusterParams:
         """Return what was typed."""
         said = self.cleaned_data
         places = said["addresses"].replace(",", "\n").splitlines()
-        return ClusterWish(tuple(places), said["user"], said["password_file"])
+        return ClusterParams(tuple(places), said["user"], said["password_file"])
 
 
 class ClusterForm(ReachForm):
@@ -94,7 +94,7 @@ class LimitsForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 def cluster_add_view(request: HttpRequest) -> HttpResponse:
     """Try a cluster out (do=test), then take it in (do=add)."""
-    check_keeper(person(request))
+    check_lake_staff(person(request))
     form = ClusterForm(request.POST if request.method == "POST" else None)
     report: TrialReport | None = None
     if form.is_valid():

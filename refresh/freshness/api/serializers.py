@@ -156,7 +156,7 @@ class TargetDetailSerializer(TargetSerializer):
         read_only_fields = fields
 
 
-class OwedChangeSerializer(serializers.ModelSerializer[ChangedPartition]):
+class PendingChangeSerializer(serializers.ModelSerializer[ChangedPartition]):
     """The last change of a partition that some front end owes."""
 
     class Meta:

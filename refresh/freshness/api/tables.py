@@ -9,7 +9,7 @@ from portal.ui.api.pages import KeysetList, Rows
 from portal.ui.api.serializers import ReasonSerializer
 from refresh.freshness.api.serializers import (
     AskSerializer,
-    OwedChangeSerializer,
+    PendingChangeSerializer,
     RepairSerializer,
     TargetDetailSerializer,
     TargetSerializer,
@@ -56,7 +56,7 @@ class ChangeList(KeysetList):
 
     operation_id = "refresh_tables_changes"
     page_name = "RefreshChange"
-    serializer_class = OwedChangeSerializer
+    serializer_class = PendingChangeSerializer
     orders = CHANGES_ORDERS
 
     def get_queryset(self) -> Rows:

@@ -10,7 +10,7 @@ from portal.access.models import User
 from portal.ui.api.operations import ApiView, operation
 from refresh.changes.api.webhooks import SCOPE, check_size
 from refresh.freshness.api.wait_serializers import WaitedSerializer, WaitSerializer
-from refresh.freshness.services.waiting import Clock, WaitWish, wait_until_visible
+from refresh.freshness.services.waiting import Clock, WaitParams, wait_until_visible
 
 
 class Wait(ApiView):
@@ -35,7 +35,7 @@ def _waited(user: User, said: Any) -> dict[str, Any]:
     asked = WaitSerializer(data=said)
     asked.is_valid(raise_exception=True)
     values = asked.validated_data
-    wish = WaitWish(
+    wish = WaitParams(
         values["lake"],
         values["table"],
         tuple(values["partitions"]),

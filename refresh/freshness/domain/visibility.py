@@ -28,7 +28,7 @@ class Visibility(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Disproof:
+class Divergence:
     """A probe begun at this instant saw something else than the metastore had; in words."""
 
     at: datetime
@@ -47,7 +47,7 @@ class FeRecord:
     dialect: Dialect
     done: tuple[CompletedRefresh, ...] = ()
     empty_after: datetime | None = None
-    divergence: Disproof | None = None
+    divergence: Divergence | None = None
 
 
 @dataclass(frozen=True, slots=True)

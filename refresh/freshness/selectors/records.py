@@ -11,7 +11,7 @@ from datetime import datetime
 from refresh.changes.domain.changes import PartitionChange
 from refresh.freshness.domain.coverage import read_done
 from refresh.freshness.domain.pending_refresh import TableChanges
-from refresh.freshness.domain.visibility import Disproof, FeRecord
+from refresh.freshness.domain.visibility import Divergence, FeRecord
 from refresh.models import (
     ChangedPartition,
     ClusterFrontEnd,
@@ -80,7 +80,7 @@ def records_of_all(
 def _record(fe: ClusterFrontEnd, row: TargetFrontEnd | None) -> FeRecord:
     divergence = None
     if row is not None and row.disproof_at is not None:
-        divergence = Disproof(row.disproof_at, row.disproof_why)
+        divergence = Divergence(row.disproof_at, row.disproof_why)
     return FeRecord(
         fe.name,
         fe.state,

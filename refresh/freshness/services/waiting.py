@@ -28,7 +28,7 @@ _CLOCKS = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
-class WaitWish:
+class WaitParams:
     """What a job wrote, when it was told (`written_at` of that answer), and how long it waits."""
 
     lake: str
@@ -55,7 +55,7 @@ class Waited:
     ask_again_seconds: int
 
 
-def wait_until_visible(wish: WaitWish, *, user: User, clock: Clock) -> Waited:
+def wait_until_visible(wish: WaitParams, *, user: User, clock: Clock) -> Waited:
     """Look until it is over, or for as long as one request is kept.
 
     Raises:
@@ -88,7 +88,7 @@ def wait_until_visible(wish: WaitWish, *, user: User, clock: Clock) -> Waited:
     return Waited(seen, 0 if seen.is_over else 1)
 
 
-def _asked(wish: WaitWish, *, user: User, began: datetime) -> Asked:
+def _asked(wish: WaitParams, *, user: User, began: datetime) -> Asked:
     hive = table_named(wish.lake, wish.table)
     there: frozenset[str] = frozenset()
     has_dropped = False

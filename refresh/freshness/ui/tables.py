@@ -26,7 +26,7 @@ from refresh.freshness.selectors.tables import (
 )
 from refresh.freshness.ui.charts import table_charts
 from refresh.freshness.ui.forms import AskForm
-from refresh.history.selectors import lately_of
+from refresh.history.selectors import recent_activity_of
 from refresh.models import RefreshTarget
 
 CHANGES_SHOWN = 50
@@ -89,7 +89,7 @@ def table_page(
     request: HttpRequest, target: RefreshTarget, form: AskForm, *, status: int = 200
 ) -> HttpResponse:
     """Answer with the page of a table; `form` may hold what was asked and refused."""
-    lately = lately_of(target)
+    lately = recent_activity_of(target)
     n_changes = n_changes_of(target)
     context = {
         "target": target,

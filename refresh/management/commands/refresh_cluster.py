@@ -15,7 +15,7 @@ from refresh.clusters.services.clusters import (
     cluster_resume,
 )
 from refresh.clusters.services.editing import cluster_edit
-from refresh.clusters.services.trial import ClusterWish
+from refresh.clusters.services.trial import ClusterParams
 from refresh.models import Cluster
 
 
@@ -59,15 +59,15 @@ class Command(BaseCommand):
             raise CommandError(f"{error.code}: {error.message}") from error
 
     def _add(self, options: dict[str, Any], now: datetime) -> None:
-        wish = ClusterWish(tuple(options["at"]), options["user"], options["password_file"])
+        wish = ClusterParams(tuple(options["at"]), options["user"], options["password_file"])
         made = cluster_add(options["name"], wish, by=AT_THE_SHELL, now=now)
         cluster_read(made, now=now)
         self._say(made)
 
     def _edit(self, options: dict[str, Any], now: datetime) -> None:
         cluster = _named(options["name"])
-        known = ClusterWish.of(cluster)
-        wish = ClusterWish(
+        known = ClusterParams.of(cluster)
+        wish = ClusterParams(
             tuple(options["at"] or known.addresses),
             known.user if options["user"] is None else options["user"],
             options["password_file"] or known.password_file,

@@ -15,7 +15,7 @@ from django.urls import reverse
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 from portal.lake.lines import one_line
-from portal.notices.reached import keepers_reached
+from portal.notices.reached import notified_staff
 from portal.notices.services import Mail, notice_queue, webhook_queue
 from refresh.freshness.domain.freshness import Freshness
 from refresh.models import RefreshTarget, TargetFrontEnd, WatchedTable
@@ -32,7 +32,7 @@ def divergences_tell(target: RefreshTarget, *, now: datetime) -> int:
     over = over.exclude(freshness=Freshness.DIVERGED)
     if not (begun or over):
         return 0
-    addresses = keepers_reached()
+    addresses = notified_staff()
     with transaction.atomic():
         # Whoever writes at several front ends of a table locks the table first.
         WatchedTable.objects.select_for_update().filter(pk=target.watched_id).first()

@@ -24,7 +24,7 @@ from refresh.freshness.domain.pending_refresh import TABLE_ITSELF, TableChanges,
 from refresh.freshness.selectors.records import records_of_all
 from refresh.models import FileStamp, TableSweep, WatchedTable
 from refresh.verify.domain.sweeping import Known, Stamp, SweepLimits, changed
-from refresh.verify.selectors import touched_lately
+from refresh.verify.selectors import recently_touched
 from refresh.verify.services.file_reader import FilesSeen, files_read
 
 _log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ def look_at_files(watched: WatchedTable, *, clock: Clock, limits: SweepLimits) -
     if not metastore_pays(watched.lake, calls, now=clock()):
         _keep_problem(watched, "The metastore is not asked at the moment.")
         return None
-    lately = touched_lately(watched, since=clock() - limits.hot_for)
+    lately = recently_touched(watched, since=clock() - limits.hot_for)
     try:
         seen = files_read(watched, lately, limits=limits, clock=clock)
     except PortalError as error:

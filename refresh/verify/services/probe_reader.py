@@ -33,7 +33,7 @@ from refresh.verify.domain.probing import (
     selection,
 )
 from refresh.verify.domain.sweeping import SweepLimits, chosen
-from refresh.verify.selectors import touched_lately
+from refresh.verify.selectors import recently_touched
 from refresh.worker.domain.lanes import Lane
 
 # A plan loads the names of all partitions where they are not cached: too dear for a very large
@@ -121,7 +121,7 @@ def _probed(target: RefreshTarget, truth: Truth, *, now: datetime) -> Sequence[s
     if not truth.names:
         return (TABLE_ITSELF,)
     names = [name for name in truth.names if can_be_probed(name)]
-    lately = touched_lately(target.watched, since=now - _LATELY)
+    lately = recently_touched(target.watched, since=now - _LATELY)
     return chosen(names, lately, limits=_PROBED)[0]
 
 

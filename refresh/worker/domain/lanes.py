@@ -46,7 +46,7 @@ class Pace:
     base_seconds: float = 0.5
     seconds_a_partition: float = 0.001
     slow_from: float = 3.0
-    giant_from: float = 30.0
+    large_from: float = 30.0
 
 
 def n_loaded(step: Step, *, n_in_table: int) -> int:
@@ -86,7 +86,7 @@ def measured(pace: Pace, others: Iterable[Past]) -> Pace:
 
 def lane_of(seconds: float, *, pace: Pace) -> Lane:
     """Choose the lane for an expected duration."""
-    if seconds >= pace.giant_from:
+    if seconds >= pace.large_from:
         return Lane.GIANT
     return Lane.SLOW if seconds >= pace.slow_from else Lane.FAST
 

@@ -86,7 +86,7 @@ class Cluster:
 
     fes: Sequence[str]
     dialect: Dialect
-    giants_may_start: bool = True
+    large_may_start: bool = True
     is_paused: bool = False
 
 
@@ -145,7 +145,7 @@ class _Places:
         is_its_hour = (
             self.cluster.dialect is Dialect.CATALOGS
             or one.lane < Lane.GIANT
-            or self.cluster.giants_may_start
+            or self.cluster.large_may_start
         )
         return is_there and is_its_hour and one.table not in self.tables
 

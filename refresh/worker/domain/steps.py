@@ -83,7 +83,7 @@ def _batches(names: list[str], size: int) -> tuple[Step, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Unsure:
+class OutcomeUnknown:
     """The kind of a statement that may still run, and when it must have ended."""
 
     kind: StepKind
@@ -91,7 +91,7 @@ class Unsure:
 
 
 def follow(
-    steps: tuple[Step, ...], unsure: Unsure | None, *, dialect: Dialect, now: datetime
+    steps: tuple[Step, ...], unsure: OutcomeUnknown | None, *, dialect: Dialect, now: datetime
 ) -> tuple[tuple[Step, ...], datetime | None]:
     """Return the steps that may follow, and from when on (None: now).
 

@@ -21,7 +21,7 @@ def register_gauges() -> None:
         Gauge("refresh_waiting", "Tables that wait, by cluster and lane.", waiting_by_lane),
         Gauge("refresh_oldest_waiting_seconds", "Age of the oldest that waits.", oldest_waiting),
         Gauge("refresh_worst_staleness_seconds", "How far behind the worst is.", worst_staleness),
-        Gauge("refresh_statements_last_hour", "Statements begun in an hour.", statements_lately),
+        Gauge("refresh_statements_last_hour", "Statements begun in an hour.", recent_statements),
     ):
         register_gauge(gauge)
 
@@ -55,7 +55,7 @@ def worst_staleness() -> Iterator[Sample]:
         yield {"cluster": row["cluster__name"], "danger": row["danger"]}, age
 
 
-def statements_lately() -> Iterator[Sample]:
+def recent_statements() -> Iterator[Sample]:
     """Count the statements of the last hour by ending; all of them would be read at each look."""
     rows = Refresh.objects.filter(began_at__gte=timezone.now() - LOOK_BACK)
     for ending in RefreshOutcome:

@@ -39,7 +39,14 @@ from refresh.worker.domain.lanes import (
     n_loaded,
     statement_size,
 )
-from refresh.worker.domain.steps import Step, StepKind, StepLimits, Unsure, follow, steps_for
+from refresh.worker.domain.steps import (
+    OutcomeUnknown,
+    Step,
+    StepKind,
+    StepLimits,
+    follow,
+    steps_for,
+)
 
 PACE = Pace()
 LIMITS = StepLimits()
@@ -142,7 +149,7 @@ def _store(
     )
     unsure = None
     if target.outcome_unknown_until is not None:
-        unsure = Unsure(StepKind(target.outcome_unknown_kind), target.outcome_unknown_until)
+        unsure = OutcomeUnknown(StepKind(target.outcome_unknown_kind), target.outcome_unknown_until)
     steps, not_before = follow(steps, unsure, dialect=dialect, now=now)
     if not_before is not None:
         _wait(target, "An earlier statement may still run.", now=now, until=not_before)

@@ -6,7 +6,7 @@ from lifecycle.backup.engine.move.records import MoveItem
 from lifecycle.drop.domain.refusal import Name
 from lifecycle.models import PathFinding, RelocationPlan, ScanSnapshot
 from lifecycle.relocation.domain.moves import Immovable
-from lifecycle.relocation.services.draft import FixDraft
+from lifecycle.relocation.services.draft import RelocationDraft
 from lifecycle.relocation.services.plans import fix_request
 from lifecycle.relocation.services.store import fix_store
 from portal.access.models import User
@@ -43,7 +43,7 @@ def drawn_fix(findings: list[PathFinding], *, user: User, now: datetime) -> Relo
 
 def store_drawn(fix: RelocationPlan, generation: ScanSnapshot, *, now: datetime) -> RelocationPlan:
     """Store the creating of a plan: `stray` moves where its row says, others are shared."""
-    drafted = FixDraft(backup_root="file:///backup")
+    drafted = RelocationDraft(backup_root="file:///backup")
     for row in fix.items.order_by("id"):
         name = Name(row.db, row.table, row.partition)
         if row.table != "stray":

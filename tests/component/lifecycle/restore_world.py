@@ -9,7 +9,7 @@ from pytest_django.fixtures import Settings
 
 from lifecycle.backup.models import BackupBatch
 from lifecycle.restore.selectors.backups import BackupChoice
-from lifecycle.restore.services.backups import RestoreWish, restore_preview_request
+from lifecycle.restore.services.backups import RestoreParams, restore_preview_request
 from lifecycle.restore.services.names import RestoreTo
 from portal.runs.models import Run
 from tests.component.lifecycle.plan_world import LAKE, NOW, World, make_world, partitions
@@ -36,7 +36,7 @@ def client_of(world: World, name: str) -> Client:
 def asked(world: World, name: str, batch: BackupBatch, to: RestoreTo | None, **more: Any) -> Run:
     """Ask for the preview of a restore of a batch."""
     choice = BackupChoice(batch_ids=(batch.public_id,))
-    wish = RestoreWish(choice, "needed", to=to, **more)
+    wish = RestoreParams(choice, "needed", to=to, **more)
     return restore_preview_request(LAKE, wish, user=world.person(name), now=NOW)
 
 

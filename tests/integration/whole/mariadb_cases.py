@@ -12,7 +12,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from lifecycle.drop.services.clean_now import clean_now_close
+from lifecycle.drop.services.deletion_requests import deletion_request_close
 from lifecycle.drop.services.execution import plan_execute
 from lifecycle.drop.services.plans import plan_withdraw
 from lifecycle.drop.services.standing_rules import standing_rule_end, standing_rules_refresh
@@ -96,7 +96,7 @@ def test_locks_are_taken_in_one_order_everywhere(world: World) -> None:
         withdrawn = world.plan()
         plan_withdraw(withdrawn.pk, user=world.person("anna"), reason="no", now=NOW)
         wish = wish_of(world)
-        clean_now_close(wish.pk, user=world.person("alice"), reason="", now=NOW)
+        deletion_request_close(wish.pk, user=world.person("alice"), reason="", now=NOW)
         world.plan()
         approvals_lapse(NOW + timedelta(days=4))
         rule = waiting_rule(world)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from lifecycle.core.selectors.announced import coverages_of
+from lifecycle.core.selectors.sent_notices import coverages_of
 from lifecycle.drop.domain.plan import PlanItem, is_announced
 from lifecycle.models import LatestScan, PathFinding, SamplePartition, TableFinding, TrendPoint
 from lifecycle.planning.selectors.inputs import current_generation

@@ -10,7 +10,7 @@ from refresh.changes.domain.changes import PartitionChange
 from refresh.clusters.domain.frontends import FeState
 from refresh.core.domain.versions import Dialect
 from refresh.freshness.domain.coverage import CompletedRefresh, Wish
-from refresh.freshness.domain.visibility import Disproof, FeRecord
+from refresh.freshness.domain.visibility import Divergence, FeRecord
 from tests.unit.refresh.refresh_model import MissingPartitionError, ModelFe, ModelMetastore
 
 START = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -33,7 +33,7 @@ class Watched:
     known_start: int = 0
     known_at: datetime = START
     empty_after: datetime | None = None
-    divergence: Disproof | None = None
+    divergence: Divergence | None = None
     running: tuple[datetime, ModelMetastore, tuple[str, ...]] | None = None
 
 
@@ -127,7 +127,7 @@ class World:
 
     def probe(self, one: Watched, _name: str) -> None:
         if one.fe.query(self.metastore) != self.metastore.versions:
-            one.divergence = Disproof(self.now, "other numbers")
+            one.divergence = Divergence(self.now, "other numbers")
 
     def freeze(self, one: Watched, _name: str) -> None:
         one.state = FeState.FROZEN

@@ -13,7 +13,7 @@ from portal.lake.names import PartitionName, TableName
 _IN_SILENCE = frozenset({Outcome.RETURNED, Outcome.NEW_DATA})
 
 
-def tell_returned(metastore: Metastore, name: TableName, done: BatchDone) -> None:
+def notify_returned(metastore: Metastore, name: TableName, done: BatchDone) -> None:
     """Fire an INSERT event for each item whose registered place has its files back, or new ones.
 
     Said again it does no harm. A metastore that refuses or is gone does not stop what acts: the

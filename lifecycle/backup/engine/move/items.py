@@ -16,7 +16,7 @@ from lifecycle.backup.engine.facts import NOT_READY
 from lifecycle.backup.engine.files.file_refusal import move_refusal, open_file
 from lifecycle.backup.engine.journal.records import ItemIntent, Outcome, files_of, shortfall
 from lifecycle.backup.engine.metastore.registry import structs_of
-from lifecycle.backup.engine.metastore.returned import tell_returned
+from lifecycle.backup.engine.metastore.returned import notify_returned
 from lifecycle.backup.engine.move.facts import MoveRules, Seat, look_at, metadata_refusal
 from lifecycle.backup.engine.move.records import (
     MoveItem,
@@ -126,7 +126,7 @@ def _move_batch(
     if batch.is_settled:
         with tools.fail.step("done"):
             done = done_file(order, batch, now=tools.clock())
-            tell_returned(tools.metastore, name, done)
+            notify_returned(tools.metastore, name, done)
             tools.fs.write_new(order.fence.child(move_done_name(number)), done.to_bytes())
     return batch
 

@@ -36,7 +36,7 @@ from lifecycle.backup.engine.metastore.extras_return import return_extras
 from lifecycle.backup.engine.metastore.registry import is_same_life, structs_of
 from lifecycle.backup.engine.metastore.tags import is_ours, is_rebuilt, is_same_table
 from lifecycle.backup.engine.protocol import ActResult, Tools, check_control
-from lifecycle.backup.engine.restore.fit import storage_misfit, table_misfit
+from lifecycle.backup.engine.restore.fit import storage_mismatch, table_mismatch
 from lifecycle.backup.engine.restore.order import BackupBatchRef, RestoreOrder
 from lifecycle.backup.engine.restore.register import confirm, register, restore_done
 from lifecycle.backup.engine.restore.target import target_of
@@ -203,14 +203,14 @@ def table_choice(order: RestoreOrder, batch: JournalBatch, table: Any) -> Verdic
     """Say why nothing can come into, or take the name of, the table that stands now; or None."""
     into = order.new_name is not None and order.new_name.into
     if table is None:
-        return _misfit(order, batch, "it does not exist") if into else None
+        return _mismatch(order, batch, "it does not exist") if into else None
     original = from_json(ttypes.Table, batch.intent.table_metadata)
     if order.new_name is None:
         return None if is_same_table(original, table) else (Choice.TABLE_REPLACED, "")
     if not into and not is_rebuilt(original, table):
         return Choice.NAME_TAKEN, ""
-    why = table_misfit(original, table)
-    return _misfit(order, batch, why) if why else None
+    why = table_mismatch(original, table)
+    return _mismatch(order, batch, why) if why else None
 
 
 def target_name(order: RestoreOrder, batch: JournalBatch) -> TableName:
@@ -243,9 +243,9 @@ def _judge(
     if now.closed is not None:
         return now.closed
     if now.table is not None and order.new_name is not None:
-        why = storage_misfit(from_json(ttypes.Partition, item.metadata).sd, now.table.sd)
+        why = storage_mismatch(from_json(ttypes.Partition, item.metadata).sd, now.table.sd)
         if why:
-            return _misfit(order, batch, why)
+            return _mismatch(order, batch, why)
     return _place(tools, _target(order, item)), ""
 
 
@@ -267,7 +267,7 @@ def _taken(
     return Choice.STANDS if order.only_missing else Choice.NAME_TAKEN
 
 
-def _misfit(order: RestoreOrder, batch: JournalBatch, why: str) -> Verdict:
+def _mismatch(order: RestoreOrder, batch: JournalBatch, why: str) -> Verdict:
     return Choice.MISFIT, f"{target_name(order, batch)}: {why}"
 
 

@@ -27,7 +27,7 @@ _NO_OPTIONS = frozenset({"path", "serialization.format"})
 Column = tuple[str, str]
 
 
-def table_misfit(original: Any, live: Any) -> str:
+def table_mismatch(original: Any, live: Any) -> str:
     """Name the rule by which partitions of one Thrift table cannot come into another; '' = none."""
     if live.tableType in _VIEWS:
         return "it is a view and holds no data"
@@ -35,14 +35,14 @@ def table_misfit(original: Any, live: Any) -> str:
     if there != here:
         return f"its partition keys are {_words(there)}, the backup's are {_words(here)}"
     return (
-        _nature_misfit(original, live)
-        or storage_misfit(original.sd, live.sd)
-        or _bucket_misfit(original, live)
-        or _columns_misfit(_spark_columns(original), _spark_columns(live))
+        _nature_mismatch(original, live)
+        or storage_mismatch(original.sd, live.sd)
+        or _bucket_mismatch(original, live)
+        or _columns_mismatch(_spark_columns(original), _spark_columns(live))
     )
 
 
-def storage_misfit(here: Any, live: Any) -> str:
+def storage_mismatch(here: Any, live: Any) -> str:
     """Name the rule by which files stored as `here` cannot be read as a table stored as `live`."""
     if _format(here) != _format(live):
         return f"its file format is {_format(live)}, the backup's is {_format(here)}"
@@ -50,10 +50,10 @@ def storage_misfit(here: Any, live: Any) -> str:
     for name in sorted(there.keys() | mine.keys()):
         if there.get(name) != mine.get(name):
             return f"its {name!r} is {there.get(name)!r}, the backup's is {mine.get(name)!r}"
-    return _columns_misfit(_columns(here.cols), _columns(live.cols))
+    return _columns_mismatch(_columns(here.cols), _columns(live.cols))
 
 
-def _columns_misfit(here: list[Column] | None, there: list[Column] | None) -> str:
+def _columns_mismatch(here: list[Column] | None, there: list[Column] | None) -> str:
     """Columns count by their position: some formats know no names."""
     if here is None or there is None:
         return ""
@@ -65,7 +65,7 @@ def _columns_misfit(here: list[Column] | None, there: list[Column] | None) -> st
     return ""
 
 
-def _nature_misfit(original: Any, live: Any) -> str:
+def _nature_mismatch(original: Any, live: Any) -> str:
     there, here = _nature(live.parameters), _nature(original.parameters)
     for name in _NATURE:
         if there[name] != here[name]:
@@ -79,7 +79,7 @@ def _nature(parameters: Mapping[str, str] | None) -> dict[str, str]:
     return {**found, PROVIDER: found[PROVIDER] or "hive"}
 
 
-def _bucket_misfit(original: Any, live: Any) -> str:
+def _bucket_mismatch(original: Any, live: Any) -> str:
     return "" if _buckets(original) == _buckets(live) else "it is bucketed in another way"
 
 

@@ -29,7 +29,7 @@ from lifecycle.backup.engine.journal.records import (
 from lifecycle.backup.engine.metastore.extras_due import return_due
 from lifecycle.backup.engine.metastore.extras_return import return_to_added, with_loss
 from lifecycle.backup.engine.metastore.registry import NameState, drop_exactly, name_states
-from lifecycle.backup.engine.metastore.returned import tell_returned
+from lifecycle.backup.engine.metastore.returned import notify_returned
 from portal.connectors.file_status import REFUSED, FileSystem, rename_and_look
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import DataSafetyError, ExternalFailure, PortalError, StaleState
@@ -126,7 +126,7 @@ def settle_directory(directory: LakePath, tools: SettleTools) -> dict[str, int]:
         except PortalError as error:
             danger.append(stuck(error, name_of(batch.intent)))
             continue
-        tell_returned(tools.metastore, name_of(batch.intent), done)
+        notify_returned(tools.metastore, name_of(batch.intent), done)
         write_done(tools.fs, directory.child(done_name(batch.intent.batch)), done)
         for item in done.items:
             counts[item.outcome] = counts.get(item.outcome, 0) + 1

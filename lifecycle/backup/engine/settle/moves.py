@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from lifecycle.backup.engine.journal.reading import JournalBatch
 from lifecycle.backup.engine.journal.records import BatchDone, Outcome, files_of, shortfall
-from lifecycle.backup.engine.metastore.returned import tell_returned
+from lifecycle.backup.engine.metastore.returned import notify_returned
 from lifecycle.backup.engine.move.items import NEW_DATA_WORDS
 from lifecycle.backup.engine.move.records import (
     Registered,
@@ -111,7 +111,7 @@ def settle_moves(directory: LakePath, tools: SettleTools) -> dict[str, int]:
         except PortalError as error:
             danger.append(stuck(error, name_of(batch.intent)))
             continue
-        tell_returned(tools.metastore, name_of(batch.intent), done)
+        notify_returned(tools.metastore, name_of(batch.intent), done)
         write_done(tools.fs, directory.child(move_done_name(done.batch)), done)
         for item in done.items:
             counts[item.outcome] = counts.get(item.outcome, 0) + 1

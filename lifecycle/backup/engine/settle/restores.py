@@ -17,7 +17,7 @@ from lifecycle.backup.engine.journal.reading import (
 )
 from lifecycle.backup.engine.journal.records import BatchDone, Outcome, files_of, shortfall
 from lifecycle.backup.engine.metastore.extras_return import return_extras
-from lifecycle.backup.engine.metastore.returned import tell_returned
+from lifecycle.backup.engine.metastore.returned import notify_returned
 from lifecycle.backup.engine.restore.register import (
     confirm,
     register,
@@ -107,7 +107,7 @@ def _settle_step(batch: JournalBatch, step: RestoreStep, tools: SettleTools) -> 
     if outcomes is None:
         return None
     done = restore_done(step.intent, batch, outcomes, at=tools.now.isoformat(), writer="settle")
-    tell_returned(tools.metastore, _name(batch, step), done)
+    notify_returned(tools.metastore, _name(batch, step), done)
     write_done(tools.fs, batch.directory.child(f"{step.stem}.done.json"), done)
     return done
 

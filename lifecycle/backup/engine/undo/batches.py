@@ -35,7 +35,7 @@ from lifecycle.backup.engine.metastore.empty_table import drop_empty_table
 from lifecycle.backup.engine.metastore.extras_change import extras_change
 from lifecycle.backup.engine.metastore.extras_return import return_to_added, with_loss
 from lifecycle.backup.engine.metastore.registry import drop_exactly, names_registered, structs_of
-from lifecycle.backup.engine.metastore.returned import tell_returned
+from lifecycle.backup.engine.metastore.returned import notify_returned
 from lifecycle.backup.engine.protocol import ActResult, Tools, check_control
 from lifecycle.backup.engine.restore.batches import Report, Said, batch_by_batch
 from lifecycle.backup.engine.restore.order import BackupBatchRef
@@ -142,7 +142,7 @@ def undo_batch(order: UndoOrder, ref: BackupBatchRef, tools: Tools) -> Said:
         with tools.fail.step("done"):
             at = tools.clock().isoformat()
             done = restore_done(intent, undo.batch, undo.outcomes, at=at, writer="driver")
-            tell_returned(tools.metastore, undo.name, done)
+            notify_returned(tools.metastore, undo.name, done)
             name = restore_done_name(order.run, order.epoch, ref.batch)
             tools.fs.write_new(ref.directory.child(name), done.to_bytes())
     return said + [(undo.full(one), *undo.outcomes[one.home]) for one in wanted]

@@ -39,7 +39,7 @@ class LastRead:
         return self.keys_at is None or now - self.keys_at >= KEYS_EVERY or self.wants_keys
 
 
-def next_look_at(inspected_at: datetime, policy: HudiPolicy) -> datetime:
+def next_inspection_at(inspected_at: datetime, policy: HudiPolicy) -> datetime:
     """Say when a table is looked at again of which nothing is heard meanwhile."""
     return inspected_at + (RESIDENT_EVERY if policy.is_continuous else EVERY)
 

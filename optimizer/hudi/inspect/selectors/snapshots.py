@@ -24,7 +24,7 @@ class Seen:
     problem: str = ""
 
 
-def last_look(table: HudiTable) -> Seen:
+def last_inspection(table: HudiTable) -> Seen:
     """Return what the last look at a table found."""
     rows = StoredInspection.objects.filter(table=table)
     packed = rows.values_list("packed", flat=True).first()

@@ -19,7 +19,7 @@ from optimizer.models import HudiAlarm, HudiTable
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 from portal.lake.lines import one_line
-from portal.notices.reached import get_notified_user, keepers_reached
+from portal.notices.reached import get_notified_user, notified_staff
 from portal.notices.services import Mail, notice_queue, webhook_queue
 
 RAISED, OVER = "optimizer.hudi_alarm", "optimizer.hudi_over"
@@ -104,7 +104,7 @@ def _write(kind: str, lake: str, alarms: Sequence[HudiAlarm], *, now: datetime) 
 
 def _by_recipient(alarms: Sequence[HudiAlarm]) -> dict[tuple[str, str], list[HudiAlarm]]:
     """Return whom to write to, by name and address, and of what."""
-    keepers = keepers_reached()
+    keepers = notified_staff()
     found: defaultdict[tuple[str, str], list[HudiAlarm]] = defaultdict(list)
     owners: dict[str, str] = {}
     for one in alarms:

@@ -34,7 +34,7 @@ Decide = Callable[..., object]
 """Told that tables of a lake were looked at: `decide(lake, now=now)`."""
 
 
-def hudi_looks_due(lake: str, *, now: datetime) -> dict[str, list[int]] | None:
+def hudi_inspections_due(lake: str, *, now: datetime) -> dict[str, list[int]] | None:
     """Return the params of a run: the tables longest due, few enough; None where none is due.
 
     At those that a service watches it looks itself, unless it is long at work elsewhere.
@@ -44,7 +44,7 @@ def hudi_looks_due(lake: str, *, now: datetime) -> dict[str, list[int]] | None:
     return _params(due.order_by("inspect_due_at", "pk")[:MOST_TABLES], now=now)
 
 
-def hudi_looks_request(run: Run) -> dict[str, Any]:
+def hudi_inspections_request(run: Run) -> dict[str, Any]:
     """Return what the job must know of each table, as it is named and lies now."""
     logs, keys = set(run.params["logs"]), set(run.params["keys"])
     rows = HudiTable.objects.filter(lake=run.lake, is_deleted=False, pk__in=run.params["tables"])
@@ -55,13 +55,13 @@ def hudi_looks_request(run: Run) -> dict[str, Any]:
     return {"tables": list(tables)}
 
 
-def look_request(row: HudiTable, *, now: datetime) -> dict[str, Any]:
+def inspection_request(row: HudiTable, *, now: datetime) -> dict[str, Any]:
     """Return what a job must know of a table to look at it, as closely as is due."""
     last = _last_read(row)
     return _request(row, read_logs=last.reads_logs(now), read_keys=last.reads_keys(now))
 
 
-def look_stored(run: Run, key: int) -> dict[str, Any] | None:
+def store_inspection(run: Run, key: int) -> dict[str, Any] | None:
     """Read what a run's job wrote of a table; None where it did not come to it.
 
     Raises:
@@ -92,7 +92,7 @@ def inspection_error(lake: str, key: int, reason: str, *, due_at: datetime) -> N
     rows.filter(is_deleted=False).update(inspect_due_at=due_at)
 
 
-def hudi_looks_ingest(
+def hudi_inspections_ingest(
     run: Run, manifest: Mapping[str, Any], *, now: datetime, decide: Decide | None = None
 ) -> None:
     """Take in what a run found; tables that it did not come to are tried again later."""
@@ -116,7 +116,7 @@ def hudi_looks_ingest(
     alarms_tell(run.lake, now=now)
 
 
-def hudi_look_ask(
+def hudi_inspection_ask(
     lake: str, table_id: int, *, by: str, read_keys: bool = False, now: datetime
 ) -> Run:
     """Ask for a look at one table and its log files without waiting for the clock.
@@ -132,7 +132,7 @@ def hudi_look_ask(
         wanted["wants_keys"] = True
     if not tables.update(**wanted):
         raise NotVisible("hudi.table", "There is no such Hudi table for you.")
-    under_way = hudi_look_under_way(lake)
+    under_way = hudi_inspection_under_way(lake)
     if table_id in watched_tables(lake):
         under_way = resident_run(lake)
     if under_way is not None:
@@ -141,7 +141,7 @@ def hudi_look_ask(
     return run_request(KIND, lake=lake, params=params or {}, requested_by=by, now=now)
 
 
-def hudi_look_under_way(lake: str) -> Run | None:
+def hudi_inspection_under_way(lake: str) -> Run | None:
     """Return the run that looks at Hudi tables of a lake now, or waits to."""
     return Run.objects.filter(lake=lake, kind=KIND, finished_at=None).first()
 
@@ -160,7 +160,7 @@ def _params(rows: Any, *, now: datetime) -> dict[str, list[int]] | None:
 
 def _take_in(run: Run, key: int, policies: HudiPolicies, *, now: datetime) -> bool:
     name = HudiTable.objects.filter(pk=key, lake=run.lake).values_list("db", "table").first()
-    stored = look_stored(run, key)
+    stored = store_inspection(run, key)
     if name is None or stored is None:
         return False
     found = ReadLook(

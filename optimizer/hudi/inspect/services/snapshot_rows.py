@@ -17,7 +17,7 @@ from optimizer.hudi.inspect.domain.facts import Action, HudiInspection
 from optimizer.hudi.inspect.domain.findings import Severity
 from optimizer.hudi.inspect.domain.health import health_of
 from optimizer.hudi.inspect.domain.quality import failures, not_looked_at
-from optimizer.hudi.inspect.domain.schedule import carried, next_look_at
+from optimizer.hudi.inspect.domain.schedule import carried, next_inspection_at
 from optimizer.hudi.inspect.domain.staleness import Staleness, staleness_of
 from optimizer.hudi.inspect.domain.timeline import PLANNED, last_write_at, pending, stuck, unfit
 from optimizer.hudi.inspect.services.alarms import alarms_keep
@@ -111,7 +111,7 @@ def _show(
         due_at is not None and look.inspected_at < due_at <= now
     )
     if not (is_since or table.include_logs or table.wants_keys):
-        table.inspect_due_at = next_look_at(look.inspected_at, policy)
+        table.inspect_due_at = next_inspection_at(look.inspected_at, policy)
     table.save()
     _point(table, stale, n_uncompacted=len(look.uncompacted))
     alarms_keep(table, look, raised(look, findings), now=now)

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from optimizer.hudi.inspect.services.inspection import hudi_look_ask
+from optimizer.hudi.inspect.services.inspection import hudi_inspection_ask
 from optimizer.hudi.maintenance.domain.tasks import Service, Step
 from optimizer.hudi.pages.ui.service_status import CHOSEN
 from optimizer.hudi.pages.ui.tables import hudi_url
@@ -40,7 +40,9 @@ def look(request: HttpRequest, table_id: int) -> HttpResponse:
     user = person(request)
     table = get_hudi_for_user(table_id, user)
     is_deep = bool(request.POST.get("read_keys"))
-    hudi_look_ask(table.lake, table.pk, by=user.username, read_keys=is_deep, now=timezone.now())
+    hudi_inspection_ask(
+        table.lake, table.pk, by=user.username, read_keys=is_deep, now=timezone.now()
+    )
     messages.success(request, "It is read with the next inspection run; reload in some minutes.")
     return HttpResponseRedirect(hudi_url(table))
 

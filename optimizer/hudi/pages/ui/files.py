@@ -9,7 +9,7 @@ from django.views.decorators.http import require_GET
 
 from optimizer.core.ui.columns import cell
 from optimizer.hudi.inspect.selectors.slices import SliceRow, slices_of, sums_of
-from optimizer.hudi.inspect.selectors.snapshots import hudi_policy_of, last_look
+from optimizer.hudi.inspect.selectors.snapshots import hudi_policy_of, last_inspection
 from optimizer.hudi.pages.ui import charts
 from optimizer.hudi.pages.ui.lists import ANY, HeldFilter, HeldSpec, held_response
 from optimizer.hudi.pages.ui.nav import frame_of
@@ -92,7 +92,7 @@ class SliceFilter(HeldFilter):
 def files(request: HttpRequest, table_id: int) -> HttpResponseBase:
     """Show the latest slice of every file group."""
     table = get_hudi_for_user(table_id, person(request))
-    seen, policy = last_look(table), hudi_policy_of(table).policy
+    seen, policy = last_inspection(table), hudi_policy_of(table).policy
     rows = slices_of(seen.look, policy) if seen.look else []
     sums = sums_of(seen.look.slices if seen.look else ())
     shown = {"charts": charts.slices(sums), "sums": sums, "small_bytes": policy.small_bytes}

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 from django.urls import reverse
 
-from optimizer.core.ui.words import SECTION
+from optimizer.core.ui.badges import SECTION
 from optimizer.hudi.inspect.selectors.snapshots import Seen
 from optimizer.hudi.tables.selectors.tables import n_critical_tables
 from optimizer.models import HudiTable

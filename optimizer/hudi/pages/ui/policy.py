@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from optimizer.hudi.inspect.selectors.snapshots import hudi_policy_of, last_look
+from optimizer.hudi.inspect.selectors.snapshots import hudi_policy_of, last_inspection
 from optimizer.hudi.pages.ui.nav import frame_of
 from optimizer.hudi.tables.selectors.tables import get_hudi_for_user
 from optimizer.models import HudiTable
@@ -42,7 +42,9 @@ def policy(request: HttpRequest, table_id: int) -> HttpResponse:
     """Show what holds for the table."""
     table = get_hudi_for_user(table_id, person(request))
     shown = {"settings": settings_of(table)}
-    return render(request, "optimizer/hudi_policy.html", frame_of(table, last_look(table), shown))
+    return render(
+        request, "optimizer/hudi_policy.html", frame_of(table, last_inspection(table), shown)
+    )
 
 
 def settings_of(table: HudiTable) -> list[HudiSetting]:

@@ -12,13 +12,13 @@ from django.views.decorators.http import require_GET
 from optimizer.hudi.inspect.domain.findings import Finding, RecoveryAction
 from optimizer.hudi.inspect.domain.quality import failures, not_looked_at
 from optimizer.hudi.inspect.domain.timeline import Unfit, unfit
-from optimizer.hudi.inspect.selectors.snapshots import hudi_policy_of, last_look
+from optimizer.hudi.inspect.selectors.snapshots import hudi_policy_of, last_inspection
 from optimizer.hudi.pages.ui import charts
 from optimizer.hudi.pages.ui.evidence import EvidenceTable, evidence_tables
 from optimizer.hudi.pages.ui.nav import frame_of
 from optimizer.hudi.planner.domain.needs import Case
-from optimizer.hudi.planner.domain.remedies import label_of, narrowed
-from optimizer.hudi.planner.services.recent_runs import lately_of
+from optimizer.hudi.planner.domain.recovery_actions import label_of, narrowed
+from optimizer.hudi.planner.services.recent_runs import recent_activity_of
 from optimizer.hudi.tables.selectors.tables import get_hudi_for_user, last_hudi_points
 from optimizer.models import HudiTable
 from portal.ui.frame.context import person
@@ -64,12 +64,12 @@ class Judged:
 def health(request: HttpRequest, table_id: int) -> HttpResponse:
     """Show what the score lost and why, and everything that is wrong with its remedy."""
     table = get_hudi_for_user(table_id, person(request))
-    seen = last_look(table)
+    seen = last_inspection(table)
     policy, now = hudi_policy_of(table).policy, timezone.now()
     judged = None
     if seen.look is not None:
         # What failed lately is tried again at once where a person asks for it.
-        lately = replace(lately_of(table, seen.look, now=now), failed={})
+        lately = replace(recent_activity_of(table, seen.look, now=now), failed={})
         judged = judge(Case.of(seen.look, policy, lately, now))
     shown: dict[str, Any] = {
         "judged": judged,

@@ -8,11 +8,11 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from optimizer.hudi.inspect.domain.facts import HudiInspection
-from optimizer.hudi.inspect.selectors.snapshots import hudi_policy_of, last_look
+from optimizer.hudi.inspect.selectors.snapshots import hudi_policy_of, last_inspection
 from optimizer.hudi.pages.ui.nav import frame_of
 from optimizer.hudi.pages.ui.service_status import ServiceStatus, boards_of, said_of_all
 from optimizer.hudi.pages.ui.tasks import now_of
-from optimizer.hudi.planner.services.recent_runs import lately_of
+from optimizer.hudi.planner.services.recent_runs import recent_activity_of
 from optimizer.hudi.planner.services.speeds import HudiSpeeds
 from optimizer.hudi.tables.selectors.resident import resident_run, watched_tables
 from optimizer.hudi.tables.selectors.tables import get_hudi_for_user
@@ -24,7 +24,7 @@ from portal.ui.frame.context import person
 def services(request: HttpRequest, table_id: int) -> HttpResponse:
     """Show every service with its pending plans and its buttons, or why there is none."""
     table, now = get_hudi_for_user(table_id, person(request)), timezone.now()
-    seen = last_look(table)
+    seen = last_inspection(table)
     shown = {
         "boards": _boards(table, seen.look, now) if seen.look else [],
         "said_of_all": said_of_all(table.verdicts),
@@ -36,6 +36,6 @@ def services(request: HttpRequest, table_id: int) -> HttpResponse:
 
 
 def _boards(table: HudiTable, look: HudiInspection, now: datetime) -> list[ServiceStatus]:
-    policy, lately = hudi_policy_of(table).policy, lately_of(table, look, now=now)
+    policy, lately = hudi_policy_of(table).policy, recent_activity_of(table, look, now=now)
     expect = HudiSpeeds(table.lake).estimate
     return boards_of(look, policy, table.verdicts, lately=lately, expect=expect, now=now)

@@ -17,7 +17,7 @@ from optimizer.core.selectors.tasks import (
     tasks_of,
 )
 from optimizer.core.ui.columns import cell
-from optimizer.hudi.inspect.selectors.snapshots import last_look
+from optimizer.hudi.inspect.selectors.snapshots import last_inspection
 from optimizer.hudi.pages.ui.nav import frame_of
 from optimizer.hudi.tables.selectors.tables import get_hudi_for_user
 from optimizer.models import HudiTable
@@ -58,7 +58,7 @@ def tasks(request: HttpRequest, table_id: int) -> HttpResponseBase:
     """Show what was done to the table, and what is to be done."""
     table = get_hudi_for_user(table_id, person(request))
     filterset = HudiTaskFilter(request.GET, queryset=tasks_of(table))
-    context = frame_of(table, last_look(table), now_of(table))
+    context = frame_of(table, last_inspection(table), now_of(table))
     return list_response(request, HUDI_TASKS, filterset=filterset, context=context)
 
 

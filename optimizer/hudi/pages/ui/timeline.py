@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET
 from optimizer.core.ui.columns import cell
 from optimizer.hudi.inspect.domain.facts import Action, InstantState
 from optimizer.hudi.inspect.selectors.instants import STUCK, InstantRow, instants_of, n_archived
-from optimizer.hudi.inspect.selectors.snapshots import hudi_policy_of, last_look
+from optimizer.hudi.inspect.selectors.snapshots import hudi_policy_of, last_inspection
 from optimizer.hudi.pages.ui import charts
 from optimizer.hudi.pages.ui.lists import ANY, HeldFilter, HeldSpec, held_response
 from optimizer.hudi.pages.ui.nav import frame_of
@@ -84,7 +84,7 @@ def _states() -> list[tuple[str, str]]:
 def timeline(request: HttpRequest, table_id: int) -> HttpResponseBase:
     """Show every instant that the last look found."""
     table, now = get_hudi_for_user(table_id, person(request)), timezone.now()
-    seen, policy = last_look(table), hudi_policy_of(table).policy
+    seen, policy = last_inspection(table), hudi_policy_of(table).policy
     rows = instants_of(seen.look, policy, now=now) if seen.look else []
     chosen = InstantFilter(request.GET)
     shown = {

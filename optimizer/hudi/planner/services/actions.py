@@ -20,8 +20,8 @@ from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.maintenance.domain.requests import wish_of
 from optimizer.hudi.maintenance.domain.tasks import HudiTask, Service, Step, task_name
 from optimizer.hudi.planner.domain.deciding import HudiDecision, precedence
-from optimizer.hudi.planner.services.planner import decision_of, listed_first, look_of_table
-from optimizer.hudi.planner.services.recent_runs import lately_of
+from optimizer.hudi.planner.services.planner import decision_of, inspection_of_table, listed_first
+from optimizer.hudi.planner.services.recent_runs import recent_activity_of
 from optimizer.hudi.planner.services.speeds import HudiSpeeds
 from optimizer.models import HudiTable, OptimizeTask
 from optimizer.policies.domain.hudi_policy import HudiPolicy
@@ -64,7 +64,7 @@ def service_ask(
     check_maintained(row)
     look, policies = _look(row), hudi_policies_of(row.lake)
     found = policies.of(row.db, row.table)
-    lately = lately_of(row, look, now=now)
+    lately = recent_activity_of(row, look, now=now)
     wish = HudiTask(service, step, why, tuple(instants))
     allowed = wish_of(look, found.policy, wish, lately=lately, now=now)
     one = listed_first(allowed)
@@ -128,7 +128,7 @@ def _row(table_id: int, user: User | None) -> HudiTable:
 
 
 def _look(row: HudiTable) -> HudiInspection:
-    look = look_of_table(row)
+    look = inspection_of_table(row)
     if look is None:
         raise StaleState(
             "hudi.not_looked_at",

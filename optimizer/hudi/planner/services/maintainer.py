@@ -11,9 +11,9 @@ from optimizer.core.services.dispatcher import waiting
 from optimizer.core.services.maintainers import Arranged, Result, TableMaintainer
 from optimizer.core.services.task_lifecycle import is_cancelled
 from optimizer.hudi.inspect.services.inspection import (
-    hudi_looks_due,
-    hudi_looks_ingest,
-    hudi_looks_request,
+    hudi_inspections_due,
+    hudi_inspections_ingest,
+    hudi_inspections_request,
 )
 from optimizer.hudi.maintenance.domain.tasks import TASKS, Step
 from optimizer.hudi.planner.services.orders import orders_of
@@ -25,7 +25,7 @@ from optimizer.hudi.planner.services.removals import (
     removed_by,
 )
 from optimizer.hudi.planner.services.scheduler import arrange, may_begin
-from optimizer.hudi.tables.domain.events import EVENT_TYPES, heard_hudi
+from optimizer.hudi.tables.domain.events import EVENT_TYPES, hudi_event
 from optimizer.hudi.tables.selectors.resident import watched_tables
 from optimizer.hudi.tables.services.poll import hudi_compare, hudi_listed
 from optimizer.hudi.tables.services.record_changes import hudi_note
@@ -48,7 +48,7 @@ class HudiMaintainer(TableMaintainer):
     def hear(self, lake: str, events: Sequence[LakeEvent], *, now: datetime) -> None:
         """Write what events mean; nothing is queued before a look."""
         meant = [
-            heard_hudi(one.type, (one.db, one.table), one.message, former=one.former)
+            hudi_event(one.type, (one.db, one.table), one.message, former=one.former)
             for one in events
         ]
         hudi_note(lake, [one for one in meant if one is not None], now=now)
@@ -59,17 +59,17 @@ class HudiMaintainer(TableMaintainer):
         """Write what differs."""
         return hudi_compare(lake, hudi_listed(lake, results_uri), read_at=read_at, now=now)
 
-    def looks_due(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
+    def inspections_due(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
         """Return the tables whose look is due, and how closely each is looked at."""
-        return hudi_looks_due(lake, now=now)
+        return hudi_inspections_due(lake, now=now)
 
-    def looks_request(self, run: Run, *, now: datetime) -> dict[str, Any]:
+    def inspections_request(self, run: Run, *, now: datetime) -> dict[str, Any]:
         """Return each table's name and place, and how closely it is looked at."""
-        return hudi_looks_request(run)
+        return hudi_inspections_request(run)
 
-    def looks_ingest(self, run: Run, manifest: Mapping[str, Any], *, now: datetime) -> None:
+    def inspections_ingest(self, run: Run, manifest: Mapping[str, Any], *, now: datetime) -> None:
         """Show what was found, decide what follows, and tell of alarms."""
-        hudi_looks_ingest(run, manifest, now=now, decide=hudi_decide)
+        hudi_inspections_ingest(run, manifest, now=now, decide=hudi_decide)
 
     def decide(self, lake: str, *, now: datetime) -> int:
         """Decide on the tables that were looked at, and on all others each hour."""
@@ -133,7 +133,7 @@ class HudiMaintainer(TableMaintainer):
         removal_lost(task, why=why, now=now)
         return has_list
 
-    def look_again(self, task: OptimizeTask, *, now: datetime) -> None:
+    def inspect_again(self, task: OptimizeTask, *, now: datetime) -> None:
         """Let a look be due now: those of Hudi tables are due at some later time anyway."""
         rows = HudiTable.objects.filter(pk=task.subject.pk, is_deleted=False)
         rows.update(inspect_due_at=now)

@@ -8,8 +8,8 @@ from django.db.models import QuerySet
 from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.maintenance.domain.services import lock_problem
 from optimizer.hudi.maintenance.domain.tasks import LISTED, TASKS, Service, Step
-from optimizer.hudi.planner.services.planner import look_of_table
-from optimizer.hudi.planner.services.recent_runs import lately_of
+from optimizer.hudi.planner.services.planner import inspection_of_table
+from optimizer.hudi.planner.services.recent_runs import recent_activity_of
 from optimizer.hudi.planner.services.removals import digest_of
 from optimizer.hudi.planner.services.scheduler import BY_LIST, ROLLBACK, begun_by_services
 from optimizer.models import OptimizeTask, RemovalPlan
@@ -39,7 +39,7 @@ def order_of(task: OptimizeTask, policies: HudiPolicies) -> dict[str, Any] | Non
         DataSafetyError: as `orders_of`; RuleViolation: `hudi.look`, that look cannot be read.
     """
     row = task.hudi
-    look = look_of_table(row) if row is not None else None
+    look = inspection_of_table(row) if row is not None else None
     plan = _approved(task)
     if row is None or look is None:
         return None
@@ -57,7 +57,9 @@ def order_of(task: OptimizeTask, policies: HudiPolicies) -> dict[str, Any] | Non
         "service": service.value,
         "step": step.value,
         "instants": task.instants,
-        "failed": sorted(lately_of(row, look, now=task.started_at or look.inspected_at).failed),
+        "failed": sorted(
+            recent_activity_of(row, look, now=task.started_at or look.inspected_at).failed
+        ),
         "most": policy.max_plans if task.instants is None and step is Step.EXECUTE else None,
         "lock": _lock(look, policy),
         "writer_serialized": policy.writer_serialized,

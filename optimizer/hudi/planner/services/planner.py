@@ -19,7 +19,7 @@ from optimizer.hudi.inspect.domain.facts import HudiInspection, plain
 from optimizer.hudi.maintenance.domain.tasks import HudiTask, Step, task_name
 from optimizer.hudi.planner.domain.deciding import HudiDecision, HudiVerdict, decide, precedence
 from optimizer.hudi.planner.domain.needs import RETRY_AFTER, RecentActivity
-from optimizer.hudi.planner.services.recent_runs import given_way, last_end, lately_of
+from optimizer.hudi.planner.services.recent_runs import given_way, last_end, recent_activity_of
 from optimizer.hudi.planner.services.speeds import HudiSpeeds
 from optimizer.models import HudiTable, OptimizeTask, StoredInspection
 from optimizer.policies.domain.hudi_policy import HudiPolicy, ResolvedHudi
@@ -80,7 +80,7 @@ def hudi_decide_table(
     if row.is_continuous != found.policy.stays:
         HudiTable.objects.filter(pk=row.pk).update(is_continuous=found.policy.stays)
     try:
-        look = look_of_table(row)
+        look = inspection_of_table(row)
     except RuleViolation as error:
         _keep(row, (HudiVerdict(None, None, error.code, error.message),), error.message, now=now)
         HudiTable.objects.filter(pk=row.pk).update(inspect_due_at=now)
@@ -90,7 +90,7 @@ def hudi_decide_table(
         # What a run did is not in it; the look that is due then decides.
         HudiTable.objects.filter(pk=row.pk).update(decided_at=now)
         return
-    lately = lately_of(row, look, now=now)
+    lately = recent_activity_of(row, look, now=now)
     decision = decide(look, policy=found.policy, lately=lately, now=now)
     table = _Table(
         row,
@@ -112,10 +112,10 @@ def decision_of(
     row: HudiTable, look: HudiInspection, policy: HudiPolicy, now: datetime
 ) -> HudiDecision:
     """Say what would be done to a table by a look; begins nothing."""
-    return decide(look, policy=policy, lately=lately_of(row, look, now=now), now=now)
+    return decide(look, policy=policy, lately=recent_activity_of(row, look, now=now), now=now)
 
 
-def look_of_table(row: HudiTable) -> HudiInspection | None:
+def inspection_of_table(row: HudiTable) -> HudiInspection | None:
     """Return a table's last look, None where there is none.
 
     Raises:

@@ -20,7 +20,7 @@ _IN_VAIN = (TaskState.NOTHING, TaskState.FAILED, TaskState.ABANDONED, TaskState.
 _NOT_ALL = (TaskState.FAILED, TaskState.PARTIAL)
 
 
-def lately_of(row: HudiTable, look: HudiInspection, *, now: datetime) -> RecentActivity:
+def recent_activity_of(row: HudiTable, look: HudiInspection, *, now: datetime) -> RecentActivity:
     """Gather it from the table's tasks.
 
     A service is busy while a run has a task of it, or people one of its lists; what only waits is

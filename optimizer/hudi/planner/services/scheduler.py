@@ -14,7 +14,7 @@ from optimizer.core.services.maintainers import Arranged
 from optimizer.core.services.speeds import speed_of
 from optimizer.hudi.inspect.domain.timeline import PLANNED
 from optimizer.hudi.maintenance.domain.tasks import BY_APPROVAL, Service, Step, task_name
-from optimizer.hudi.planner.services.planner import held_by_hour, look_of_table
+from optimizer.hudi.planner.services.planner import held_by_hour, inspection_of_table
 from optimizer.models import OptimizeTask
 from optimizer.policies.domain.hudi_policy import ResolvedHudi
 from optimizer.policies.selectors.hudi_policies import hudi_policies_of
@@ -66,7 +66,7 @@ def begun_by_services(task: OptimizeTask) -> list[str]:
     What the table's last look does not know is not among them.
     """
     try:
-        look = look_of_table(task.hudi) if task.hudi else None
+        look = inspection_of_table(task.hudi) if task.hudi else None
     except RuleViolation:
         look = None
     pending = {one.instant: one.action for one in look.instants if one.is_pending} if look else {}

@@ -97,7 +97,7 @@ def hudi_table(
     return HeardHudi(*name, found, fitted(owner, OWNER_CHARS), properties)
 
 
-def heard_hudi(
+def hudi_event(
     event_type: str,
     name: tuple[str, str],
     message: Mapping[str, Any],

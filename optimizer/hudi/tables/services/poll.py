@@ -7,7 +7,7 @@ from typing import Any
 
 from optimizer.core.selectors.tables import unseen
 from optimizer.hudi.tables.domain.events import PROVIDER, HeardHudi, hudi_table
-from optimizer.hudi.tables.services.record_changes import hudi_note_gone, hudi_note_listed
+from optimizer.hudi.tables.services.record_changes import hudi_record_deleted, hudi_record_listed
 from optimizer.models import HudiTable
 from portal.access.lakes import get_lake
 from portal.runs.results.parquet import result_rows
@@ -39,11 +39,11 @@ def hudi_compare(
     n_gone = 0
     # First what went: a table that was renamed leaves its place to the new name.
     for keys in unseen(HudiTable, lake, seen):
-        n_gone += len(hudi_note_gone(lake, keys, read_at=read_at, now=now).gone)
+        n_gone += len(hudi_record_deleted(lake, keys, read_at=read_at, now=now).gone)
     n_changed = 0
     for start in range(0, len(listed), _CHUNK):
         some = listed[start : start + _CHUNK]
-        n_changed += len(hudi_note_listed(lake, some, read_at=read_at, now=now).changed)
+        n_changed += len(hudi_record_listed(lake, some, read_at=read_at, now=now).changed)
     return n_changed, n_gone
 
 

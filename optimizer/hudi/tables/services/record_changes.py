@@ -26,7 +26,7 @@ _HEARD = (
 
 
 @dataclass(frozen=True, slots=True)
-class HudiNoted:
+class HudiRecordedChange:
     """What was written: the tables that are there and changed, and those that went."""
 
     changed: tuple[HudiTable, ...] = ()
@@ -110,10 +110,10 @@ class _Rows:
         self.touched[id(row)] = row
 
 
-def hudi_note(lake: str, said: Sequence[HudiEvent], *, now: datetime) -> HudiNoted:
+def hudi_note(lake: str, said: Sequence[HudiEvent], *, now: datetime) -> HudiRecordedChange:
     """Write what events mean, in their order; all of it or nothing."""
     if not said:
-        return HudiNoted()
+        return HudiRecordedChange()
     names = {(one.db, one.table) for one in said} | {one.former for one in said if one.former}
     with transaction.atomic():
         rows = _locked(lake, names, _places(said), now=now)
@@ -122,9 +122,9 @@ def hudi_note(lake: str, said: Sequence[HudiEvent], *, now: datetime) -> HudiNot
         return _write(rows)
 
 
-def hudi_note_listed(
+def hudi_record_listed(
     lake: str, listed: Sequence[HeardHudi], *, read_at: datetime, now: datetime
-) -> HudiNoted:
+) -> HudiRecordedChange:
     """Write what a poll read of some tables; what was heard of since it began is known better."""
     said = [HudiEvent(one.db, one.table, one) for one in sorted(listed, key=lambda one: one.rank)]
     with transaction.atomic():
@@ -136,9 +136,9 @@ def hudi_note_listed(
         return _write(rows)
 
 
-def hudi_note_gone(
+def hudi_record_deleted(
     lake: str, keys: Sequence[int], *, read_at: datetime, now: datetime
-) -> HudiNoted:
+) -> HudiRecordedChange:
     """Let tables be gone that a poll did not find, unless they were heard of since it began."""
     with transaction.atomic():
         rows = _Rows(lake, now)
@@ -182,7 +182,7 @@ def _locked(lake: str, names: set[Name], places: set[str], *, now: datetime) -> 
     return rows
 
 
-def _write(rows: _Rows) -> HudiNoted:
+def _write(rows: _Rows) -> HudiRecordedChange:
     touched = list(rows.touched.values())
     # One that went gives its name up before another takes it.
     HudiTable.objects.bulk_update([row for row in touched if row.pk], _HEARD, batch_size=_CHUNK)
@@ -193,7 +193,7 @@ def _write(rows: _Rows) -> HudiNoted:
     gone = tuple(row for row in touched if row.is_deleted)
     abandon_open(gone, why=_GONE, now=rows.now)
     alarms_end(gone, now=rows.now)
-    return HudiNoted(tuple(row for row in touched if not row.is_deleted), gone)
+    return HudiRecordedChange(tuple(row for row in touched if not row.is_deleted), gone)
 
 
 def _heard(row: HudiTable) -> HeardHudi:

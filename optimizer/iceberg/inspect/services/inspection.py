@@ -26,7 +26,7 @@ from optimizer.iceberg.inspect.services.health_rows import (
     stats_of,
 )
 from optimizer.iceberg.tables.services.layout_cleanup import writes_settle, writes_to_search
-from optimizer.iceberg.tables.services.record_changes import note_gone
+from optimizer.iceberg.tables.services.record_changes import record_deleted
 from optimizer.models import Commit, HealthPoint, IcebergTable, LayoutWrite, PartitionHealth
 from optimizer.policies.selectors.policies import policies_of
 from portal.access.lakes import get_lake
@@ -42,13 +42,13 @@ Decide = Callable[..., object]
 """Told that tables of a lake were looked at: `decide(lake, now=now)`."""
 
 
-def looks_due(lake: str, *, now: datetime) -> list[int]:
+def inspections_due(lake: str, *, now: datetime) -> list[int]:
     """Return the tables whose look is due, longest due first; few enough for one run."""
     due = IcebergTable.objects.filter(lake=lake, is_deleted=False, inspect_due_at__lte=now)
     return list(due.order_by("inspect_due_at", "pk").values_list("pk", flat=True)[:MOST_TABLES])
 
 
-def looks_request(lake: str, keys: list[int], *, now: datetime) -> list[Row]:
+def inspections_request(lake: str, keys: list[int], *, now: datetime) -> list[Row]:
     """Return what the job must know of each table: its name, identity, and what it is held to."""
     policies = policies_of(lake)
     tables = list(
@@ -73,7 +73,7 @@ def looks_request(lake: str, keys: list[int], *, now: datetime) -> list[Row]:
     ]
 
 
-def looks_ingest(
+def inspections_ingest(
     run: Run, manifest: Mapping[str, Any], *, now: datetime, decide: Decide | None = None
 ) -> None:
     """Take in what a run found; tables that it did not come to are tried again later."""
@@ -247,7 +247,7 @@ def _failed(
 ) -> set[int]:
     """Say at each table why it could not be looked at; one that is gone is gone."""
     gone = [int(one["table_id"]) for one in failed if one["code"] in _GONE]
-    note_gone(lake, gone, read_at=requested_at, now=now)
+    record_deleted(lake, gone, read_at=requested_at, now=now)
     for one in failed:
         table = IcebergTable.objects.filter(pk=one["table_id"], lake=lake)
         table.update(inspection_error=one["reason"])

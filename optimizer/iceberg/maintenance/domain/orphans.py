@@ -86,6 +86,6 @@ def left_by_names(file: FoundFile, known: Known) -> Left | None:
     return Left.DOUBTFUL if file.path.name in known.names else None
 
 
-def why_left(file: FoundFile, *, place: LakePath, known: Known, before_ms: int) -> Left | None:
+def reason_left(file: FoundFile, *, place: LakePath, known: Known, before_ms: int) -> Left | None:
     """Return why a file is left; None means that it is an orphan."""
     return left_by_itself(file, place=place, before_ms=before_ms) or left_by_names(file, known)

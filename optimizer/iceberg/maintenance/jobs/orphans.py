@@ -19,7 +19,7 @@ from optimizer.iceberg.maintenance.domain.orphans import (
     Known,
     Left,
     old_before_ms,
-    why_left,
+    reason_left,
 )
 from optimizer.iceberg.maintenance.domain.quarantine import MANIFEST, QUARANTINE, file_name
 from optimizer.iceberg.maintenance.jobs.borrowers import check_not_borrowed
@@ -261,7 +261,7 @@ class OrphanWork(TaskExecutor):
         known: Known,
         left: Counter[str],
     ) -> bool:
-        why = why_left(one.file, place=aside.place, known=known, before_ms=self.before_ms)
+        why = reason_left(one.file, place=aside.place, known=known, before_ms=self.before_ms)
         if why is None:
             guard.check_often()
             with self.fail.step("orphan"):

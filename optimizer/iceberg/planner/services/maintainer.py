@@ -19,12 +19,16 @@ from optimizer.core.services.dispatcher import waiting
 from optimizer.core.services.maintainers import Arranged, Result, TableMaintainer
 from optimizer.core.services.speeds import speed_of
 from optimizer.core.services.task_lifecycle import is_cancelled
-from optimizer.iceberg.inspect.services.inspection import looks_due, looks_ingest, looks_request
+from optimizer.iceberg.inspect.services.inspection import (
+    inspections_due,
+    inspections_ingest,
+    inspections_request,
+)
 from optimizer.iceberg.maintenance.selectors import may_borrow
 from optimizer.iceberg.maintenance.services.quarantine_places import quarantine_directory
 from optimizer.iceberg.planner.domain.deciding import hold_reason
 from optimizer.iceberg.planner.domain.estimates import group_bytes
-from optimizer.iceberg.planner.services.planner import decide_due, queue_heard
+from optimizer.iceberg.planner.services.planner import decide_due, queue_events
 from optimizer.iceberg.rewrite.domain.layouts import parse_layout
 from optimizer.iceberg.tables.domain.events import EVENT_TYPES, heard
 from optimizer.iceberg.tables.services.poll import poll
@@ -57,7 +61,7 @@ class IcebergMaintainer(TableMaintainer):
         ]
         said = [one for one in meant if one is not None]
         if said:
-            queue_heard(note(lake, said, now=now).committed, now=now)
+            queue_events(note(lake, said, now=now).committed, now=now)
 
     def poll(
         self, lake: str, results_uri: str, *, read_at: datetime, now: datetime
@@ -65,18 +69,18 @@ class IcebergMaintainer(TableMaintainer):
         """Write what differs, and forget old commits."""
         return poll(lake, results_uri, read_at=read_at, now=now)
 
-    def looks_due(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
+    def inspections_due(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
         """Return the tables of which something new was heard."""
-        keys = looks_due(lake, now=now)
+        keys = inspections_due(lake, now=now)
         return {"tables": keys} if keys else None
 
-    def looks_request(self, run: Run, *, now: datetime) -> dict[str, Any]:
+    def inspections_request(self, run: Run, *, now: datetime) -> dict[str, Any]:
         """Return each table's name, identity, and what it is held to."""
-        return {"tables": looks_request(run.lake, run.params["tables"], now=now)}
+        return {"tables": inspections_request(run.lake, run.params["tables"], now=now)}
 
-    def looks_ingest(self, run: Run, manifest: Mapping[str, Any], *, now: datetime) -> None:
+    def inspections_ingest(self, run: Run, manifest: Mapping[str, Any], *, now: datetime) -> None:
         """Show what was found, and decide what follows."""
-        looks_ingest(run, manifest, now=now, decide=decide_due)
+        inspections_ingest(run, manifest, now=now, decide=decide_due)
 
     def decide(self, lake: str, *, now: datetime) -> int:
         """Decide on the tables that were looked at, or that waited for other writers until now."""
@@ -146,7 +150,7 @@ class IcebergMaintainer(TableMaintainer):
         removal_lost(task, why=why, now=now)
         return False
 
-    def look_again(self, task: OptimizeTask, *, now: datetime) -> None:
+    def inspect_again(self, task: OptimizeTask, *, now: datetime) -> None:
         """Let a look be due, unless one is already."""
         rows = IcebergTable.objects.filter(pk=task.iceberg.pk, is_deleted=False)
         rows.update(inspect_due_at=Coalesce("inspect_due_at", now))

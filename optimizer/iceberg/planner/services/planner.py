@@ -51,7 +51,7 @@ _CAME_TO = {
 }
 
 
-def queue_heard(tables: Iterable[IcebergTable], *, now: datetime) -> int:
+def queue_events(tables: Iterable[IcebergTable], *, now: datetime) -> int:
     """Queue the tables whose commit, just heard, says by itself that files shall be merged."""
     rows = [row for row in tables if not row.is_paused]
     if not rows:

@@ -40,7 +40,7 @@ _LOCATION = "2"
 
 
 @dataclass(frozen=True, slots=True)
-class HeardSnapshot:
+class SnapshotEvent:
     """A table's current snapshot, as far as its summary was told; None is not told."""
 
     snapshot_id: int
@@ -69,7 +69,7 @@ class TableEvent:
     uuid: str = ""
     owner: str = ""
     location: str = ""
-    snapshot: HeardSnapshot | None = None
+    snapshot: SnapshotEvent | None = None
     n_snapshots: int | None = None
     columns: Mapping[str, str] | None = None
     partition_spec: str | None = None
@@ -169,7 +169,7 @@ def _table(text: Any) -> TableEvent | None:
     )
 
 
-def _snapshot(parameters: Mapping[str, str]) -> HeardSnapshot | None:
+def _snapshot(parameters: Mapping[str, str]) -> SnapshotEvent | None:
     snapshot_id = _number(parameters.get("current-snapshot-id"))
     if snapshot_id is None or snapshot_id < 0:
         return None
@@ -182,7 +182,7 @@ def _snapshot(parameters: Mapping[str, str]) -> HeardSnapshot | None:
         "n_rows": _first(summary.get("total-records"), parameters.get("numRows")),
         "n_delete_files": _number(summary.get("total-delete-files")),
     }
-    return HeardSnapshot(
+    return SnapshotEvent(
         snapshot_id,
         _instant(milliseconds),
         is_ours=TASK_KEY in summary,

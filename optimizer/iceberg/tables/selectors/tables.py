@@ -132,7 +132,7 @@ def last_points(table: IcebergTable) -> list[HealthPoint]:
 
 
 @dataclass(frozen=True)
-class SinceLook:
+class SinceInspection:
     """The counts of the last look at a table, and what commits changed since."""
 
     look: HealthPoint
@@ -146,7 +146,7 @@ class SinceLook:
         return not self.n_commits
 
 
-def since_look(table: IcebergTable) -> SinceLook | None:
+def since_inspection(table: IcebergTable) -> SinceInspection | None:
     """Return the last look with the changes since it; None before the first look.
 
     A table's own counts follow every commit that is heard of, health and small files are the
@@ -160,7 +160,7 @@ def since_look(table: IcebergTable) -> SinceLook | None:
     n_commits = 0
     if table.snapshot_id != table.looked_snapshot_id:
         n_commits = max(table.commits.filter(at__gt=at).count(), 1)
-    return SinceLook(
+    return SinceInspection(
         look,
         n_commits,
         (table.n_files or 0) - look.n_files if n_commits else 0,

@@ -9,7 +9,7 @@ from typing import Any
 
 from optimizer.core.selectors.tables import unseen
 from optimizer.iceberg.tables.domain.events import PARAMETERS, TableEvent, iceberg_table
-from optimizer.iceberg.tables.services.record_changes import note_gone, note_listed
+from optimizer.iceberg.tables.services.record_changes import record_deleted, record_listed
 from optimizer.iceberg.tables.services.retention import commits_forget
 from optimizer.models import IcebergTable
 from portal.access.lakes import get_lake
@@ -36,10 +36,10 @@ def poll_compare(
     n_changed = 0
     for some in listed:
         seen.update((one.db, one.table) for one in some)
-        n_changed += len(note_listed(lake, some, read_at=read_at, now=now).changed)
+        n_changed += len(record_listed(lake, some, read_at=read_at, now=now).changed)
     n_gone = 0
     for keys in unseen(IcebergTable, lake, seen):
-        n_gone += note_gone(lake, keys, read_at=read_at, now=now).n_gone
+        n_gone += record_deleted(lake, keys, read_at=read_at, now=now).n_gone
     return n_changed, n_gone
 
 

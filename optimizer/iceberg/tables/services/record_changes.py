@@ -14,7 +14,7 @@ from django.db.models import Q
 
 from optimizer.core.services.bulk_rows import insert_rows
 from optimizer.core.services.task_lifecycle import abandon_open
-from optimizer.iceberg.tables.domain.events import Heard, HeardSnapshot, TableEvent
+from optimizer.iceberg.tables.domain.events import Heard, SnapshotEvent, TableEvent
 from optimizer.models import Commit, IcebergTable
 from portal.catalog.selectors import is_named
 
@@ -62,7 +62,7 @@ class _Rows:
     current: dict[Name, IcebergTable] = field(default_factory=dict)
     gone: dict[tuple[str, str, str], IcebergTable] = field(default_factory=dict)
     touched: dict[int, IcebergTable] = field(default_factory=dict)
-    snapshots: list[tuple[IcebergTable, HeardSnapshot]] = field(default_factory=list)
+    snapshots: list[tuple[IcebergTable, SnapshotEvent]] = field(default_factory=list)
 
     def apply(self, said: Heard) -> None:
         """Take one thing in; those of one table come in the order in which they happened."""
@@ -151,7 +151,7 @@ def note(lake: str, said: Sequence[Heard], *, now: datetime) -> RecordedChange:
         return _write(rows)
 
 
-def note_listed(
+def record_listed(
     lake: str, listed: Sequence[TableEvent], *, read_at: datetime, now: datetime
 ) -> RecordedChange:
     """Write what a poll read of some tables; what was heard of since it began is known better."""
@@ -165,7 +165,7 @@ def note_listed(
         return _write(rows)
 
 
-def note_gone(
+def record_deleted(
     lake: str, keys: Sequence[int], *, read_at: datetime, now: datetime
 ) -> RecordedChange:
     """Let tables be gone that a poll did not find, unless they were heard of since it began."""
@@ -250,7 +250,7 @@ def _create(new: Sequence[IcebergTable]) -> None:
         row.pk = keys[row.db, row.table, row.uuid]
 
 
-def _commit(row: IcebergTable, snapshot: HeardSnapshot, rows: _Rows) -> Commit:
+def _commit(row: IcebergTable, snapshot: SnapshotEvent, rows: _Rows) -> Commit:
     return Commit(
         table_id=row.pk,
         snapshot_id=snapshot.snapshot_id,

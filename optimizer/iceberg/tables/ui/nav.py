@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from optimizer.core.domain.bands import HealthBand
-from optimizer.core.ui.words import SECTION
+from optimizer.core.ui.badges import SECTION
 from optimizer.iceberg.tables.selectors.tables import n_poor
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.ui.frame.context import lake_or_none, person

@@ -30,7 +30,7 @@ from optimizer.iceberg.tables.selectors.tables import (
     IcebergTaskFilter,
     get_table_for_user,
     last_points,
-    since_look,
+    since_inspection,
 )
 from optimizer.iceberg.tables.ui import charts
 from optimizer.models import IcebergTable
@@ -207,7 +207,7 @@ def frame_of(table: IcebergTable, shown: dict[str, Any]) -> dict[str, Any]:
     return {
         "iceberg": table,
         "open_tasks": open_tasks_of(table),
-        "since": since_look(table),
+        "since": since_inspection(table),
         "tabs": TABS,
         "removal_kinds": REMOVAL_KINDS,
         **shown,

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from portal.access.scopes import all_scopes
 from portal.lake.errors import PortalError
-from portal.people.token_rules import TokenWish
+from portal.people.token_rules import TokenParams
 from portal.people.tokens import token_make_on_host
 
 
@@ -26,7 +26,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make it; what can be known of it goes to standard error."""
-        wish = TokenWish(options["name"], tuple(options["scope"]), options["days"])
+        wish = TokenParams(options["name"], tuple(options["scope"]), options["days"])
         try:
             made = token_make_on_host(options["user"], wish, now=datetime.now(UTC))
         except PortalError as error:

@@ -19,7 +19,7 @@ from lifecycle.backup.models import Hold
 from lifecycle.backup.services.holds import hold_place, hold_release
 from lifecycle.drop.services.execution import plans_start_due
 from lifecycle.models import PlanState
-from lifecycle.policies.services.holding import HoldWish, legal_hold_place
+from lifecycle.policies.services.holding import HoldParams, legal_hold_place
 from portal.audit.models import AuditEvent
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from portal.runs.kinds.registry import get_kind
@@ -43,7 +43,7 @@ def world(tmp_path: Path, settings: Settings) -> World:
 
 def hold(world: World, *, partition: str = "", who: str = "bert") -> Hold:
     """Place a hold as the page does: on what the last scan saw."""
-    wish = HoldWish(LAKE, "sales", "orders", partition, None, "case 12")
+    wish = HoldParams(LAKE, "sales", "orders", partition, None, "case 12")
     return legal_hold_place(wish, user=world.person(who), now=NOW)
 
 

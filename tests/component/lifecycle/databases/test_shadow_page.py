@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.test import Client
 
-from lifecycle.databases.selectors.shadow import shadow_of, shadow_summary, shadow_tables
+from lifecycle.databases.selectors.dry_run import dry_run_of, dry_run_summary, dry_run_tables
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.models import DryRunRecord, DryRunTable
 from portal.access.models import User
@@ -69,17 +69,17 @@ def test_a_write_a_read_and_a_table_made_anew_count_as_used_again(lake: LakeConf
         table("b", 99, replace(made, cls=ExpiryClass.NOT_NOW, updated=NOW + DAY)),
     )
     days(lake, first, second, second)
-    one, two, three = shadow_of(LAKE, "sales")
+    one, two, three = dry_run_of(LAKE, "sales")
     assert (one.n_due, one.n_new, one.n_bytes_new, one.n_bytes_again) == (4, 4, 1_000, 0)
     assert (two.n_due, two.n_new, two.n_bytes_new) == (2, 1, 5)
     assert (two.n_written_again, two.n_read_again, two.n_bytes_again) == (2, 1, 700)
     assert sorted(two.examples) == ["sales.a dt=1", "sales.a dt=2", "sales.b dt=4"]
     assert (three.n_new, three.n_written_again, three.n_read_again) == (0, 0, 0)
 
-    summary = shadow_summary([one, two, three])
+    summary = dry_run_summary([one, two, three])
     assert (summary.n_days, summary.n_gone, summary.n_used) == (3, 5, 3)
     assert (summary.percent_used, summary.tone, summary.n_bytes_used) == (60.0, "bad", 700)
-    rows = {row["table"]: row for row in shadow_tables(LAKE, "sales")}
+    rows = {row["table"]: row for row in dry_run_tables(LAKE, "sales")}
     assert (rows["a"]["gone"], rows["a"]["written"], rows["a"]["read"]) == (4, 1, 1)
     assert (rows["b"]["gone"], rows["b"]["written"], rows["b"]["read"]) == (1, 1, 0)
     for name in ("n_new", "n_written_again", "n_read_again", "n_bytes_new", "n_bytes_again"):

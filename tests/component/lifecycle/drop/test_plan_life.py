@@ -11,7 +11,7 @@ from pytest_django.fixtures import Settings
 
 from lifecycle.backup.models import Hold
 from lifecycle.drop.selectors.plans import get_plan_for_user
-from lifecycle.drop.services.clean_now import clean_now_request
+from lifecycle.drop.services.deletion_requests import deletion_request
 from lifecycle.drop.services.execution import (
     keep_days,
     plan_execute,
@@ -175,7 +175,7 @@ def test_who_changed_policy_or_a_hold_and_who_asked_counts_as_a_requester(world:
         released_by="carl",
         released_at=NOW - DAY,
     )
-    clean_now_request(
+    deletion_request(
         lake=LAKE,
         name=("sales", "orders", ""),
         with_recently_read=False,

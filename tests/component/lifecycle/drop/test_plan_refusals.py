@@ -11,7 +11,7 @@ from pytest_django.fixtures import Settings
 
 from lifecycle.backup.models import Hold
 from lifecycle.drop.domain.plan import read_line
-from lifecycle.drop.services.clean_now import clean_now_request
+from lifecycle.drop.services.deletion_requests import deletion_request
 from lifecycle.drop.services.execution import plan_finish
 from lifecycle.inventory.services.file_system_alarms import file_system_alarm_queue
 from lifecycle.models import DatabaseSetting, DeletionRequest, DropPlan, PlanState
@@ -174,10 +174,10 @@ def test_still_read_goes_only_with_the_yes_of_an_owner(world: World) -> None:
     world.scan([GOOD, changed(BAD, cls="STILL_READ")])
     name = ("sales", "orders", "")
     ask: dict[str, Any] = {"lake": LAKE, "name": name, "reason": "not needed", "now": NOW}
-    clean_now_request(**ask, with_recently_read=False, user=world.person("alice"))
+    deletion_request(**ask, with_recently_read=False, user=world.person("alice"))
     assert world.plan().left_out == {"STILL_READ": 1}
     DropPlan.objects.all().delete()
-    wish = clean_now_request(**ask, with_recently_read=True, user=world.person("alice"))
+    wish = deletion_request(**ask, with_recently_read=True, user=world.person("alice"))
     plan = world.plan()
     assert items_of(plan) == [GOOD.part_name, BAD.part_name]
     assert plan.tables.get().n_still_read == 1

@@ -11,7 +11,7 @@ from pytest_django.fixtures import Settings
 from lifecycle.backup.domain.control import Control
 from lifecycle.drop.services.execution import plans_start_due
 from lifecycle.drop.services.standing_plans import standing_plans_make
-from lifecycle.drop.services.standing_rules import RuleWish, standing_rule_request
+from lifecycle.drop.services.standing_rules import RuleParams, standing_rule_request
 from lifecycle.models import DropPlan, PlanState
 from portal.lake.errors import NotAllowed, StaleState
 from portal.runs.claims.services import run_claim
@@ -127,7 +127,7 @@ def test_a_purge_that_was_asked_for_before_ends_without_a_claim(world: World) ->
 
 
 def test_the_clock_makes_plans_of_standing_rules_only_while_it_is_off(world: World) -> None:
-    wish = RuleWish("sales", "orders", 10, 10**9, TODAY + 9 * DAY, "daily")
+    wish = RuleParams("sales", "orders", 10, 10**9, TODAY + 9 * DAY, "daily")
     standing_rule_request(LAKE, wish, user=world.person("anna"), now=NOW)
     press()
     assert standing_plans_make(LAKE, NOW) == []

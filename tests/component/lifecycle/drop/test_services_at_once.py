@@ -15,11 +15,11 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from lifecycle.drop.services.clean_now import clean_now_close, clean_now_request
+from lifecycle.drop.services.deletion_requests import deletion_request, deletion_request_close
 from lifecycle.drop.services.execution import plan_execute
 from lifecycle.drop.services.plans import plan_request, plan_withdraw
 from lifecycle.drop.services.standing_rules import (
-    RuleWish,
+    RuleParams,
     standing_rule_decide,
     standing_rule_end,
     standing_rule_request,
@@ -57,7 +57,7 @@ def world(tmp_path: Path, settings: Settings) -> World:
 
 
 def wish_of(world: World) -> DeletionRequest:
-    return clean_now_request(
+    return deletion_request(
         lake=LAKE,
         name=("sales", "orders", ""),
         with_recently_read=False,
@@ -172,7 +172,7 @@ def test_a_wish_is_closed_while_a_plan_takes_it_in(world: World) -> None:
         plan = plan_request(LAKE, tables=["sales.orders"], reason="old", user=anna, now=NOW)
         together(
             lambda: run_step(str(plan.plan_run_id), holder="worker"),  # noqa: B023 - used within the turn
-            lambda: clean_now_close(wish.pk, user=alice, reason="", now=NOW),  # noqa: B023 - (as above)
+            lambda: deletion_request_close(wish.pk, user=alice, reason="", now=NOW),  # noqa: B023 - (as above)
         )
         plan.refresh_from_db()
         wish.refresh_from_db()
@@ -183,7 +183,7 @@ def test_a_wish_is_closed_while_a_plan_takes_it_in(world: World) -> None:
 
 
 def waiting_rule(world: World) -> StandingRule:
-    wish = RuleWish("sales", "orders", 5, 5000, TODAY + timedelta(days=9), "daily logs")
+    wish = RuleParams("sales", "orders", 5, 5000, TODAY + timedelta(days=9), "daily logs")
     return standing_rule_request(LAKE, wish, user=world.person("anna"), now=NOW)
 
 

@@ -12,11 +12,11 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from lifecycle.drop.selectors.standing import get_rule_for_user
-from lifecycle.drop.services.clean_now import clean_now_request
+from lifecycle.drop.services.deletion_requests import deletion_request
 from lifecycle.drop.services.execution import plan_execute, plans_start_due
 from lifecycle.drop.services.standing_plans import standing_plans_make
 from lifecycle.drop.services.standing_rules import (
-    RuleWish,
+    RuleParams,
     standing_rule_decide,
     standing_rule_end,
     standing_rule_request,
@@ -57,7 +57,7 @@ def world(tmp_path: Path, settings: Settings) -> World:
     return world
 
 
-def wish(**changes: object) -> RuleWish:
+def wish(**changes: object) -> RuleParams:
     values: dict[str, object] = {
         "db": "sales",
         "table": "orders",
@@ -66,7 +66,7 @@ def wish(**changes: object) -> RuleWish:
         "until": TODAY + timedelta(days=89),
         "reason": "daily logs",
     }
-    return RuleWish(**(values | changes))  # type: ignore[arg-type]  # tests change single values
+    return RuleParams(**(values | changes))  # type: ignore[arg-type]  # tests change single values
 
 
 def decide(
@@ -230,7 +230,7 @@ def test_still_read_stays_explicit_even_with_the_owners_yes(world: World) -> Non
     dropped_before(world)
     one, *others = partitions(3)
     world.scan([changed(one, cls="STILL_READ"), *others])
-    clean_now_request(
+    deletion_request(
         lake=LAKE,
         name=("sales", "orders", ""),
         with_recently_read=True,

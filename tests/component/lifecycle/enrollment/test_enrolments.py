@@ -12,13 +12,13 @@ from django.test import Client
 from django.utils import timezone
 
 from lifecycle.enrollment.selectors import candidates, preview
-from lifecycle.enrollment.services.enrolments import (
-    EnrolWish,
-    enrolment_decide,
-    enrolment_digest,
-    enrolment_request,
-    enrolment_undo,
-    enrolment_withdraw,
+from lifecycle.enrollment.services.enrollments import (
+    EnrollmentParams,
+    enrollment_decide,
+    enrollment_digest,
+    enrollment_request,
+    enrollment_undo,
+    enrollment_withdraw,
 )
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.models import Enrollment, EnrollmentItem, TableFinding
@@ -88,13 +88,13 @@ def as_() -> As:
 
 
 def ask(user: User, *, n_tables: int = 2, reason: str = "old lake", **selection: str) -> Enrollment:
-    wish = EnrolWish(selection, LIFE, n_tables=n_tables, reason=reason)
-    return enrolment_request(LAKE, wish, user=user, now=NOW)
+    wish = EnrollmentParams(selection, LIFE, n_tables=n_tables, reason=reason)
+    return enrollment_request(LAKE, wish, user=user, now=NOW)
 
 
 def decide(found: Enrollment, user: User, verdict: str = "APPROVE", digest: str = "") -> Enrollment:
     word = DecisionInput(verdict, "so it is", digest or found.digest)
-    return enrolment_decide(found.pk, user=user, word=word, authenticated_at=NOW, now=NOW)
+    return enrollment_decide(found.pk, user=user, word=word, authenticated_at=NOW, now=NOW)
 
 
 def code(step: Callable[[], object]) -> str:
@@ -130,7 +130,7 @@ def test_an_enrolment_is_frozen_and_two_others_approve_it(people: People) -> Non
     items = {str(item): item for item in found.items.all()}
     assert (items["sales.old"].n_now, items["sales.old"].bytes_now) == (2, 2_000)
     assert items["sales.old"].before is None
-    assert enrolment_digest(found, found.items.all()) == found.digest
+    assert enrollment_digest(found, found.items.all()) == found.digest
     assert code(lambda: decide(found, people.admin)) == "approval.own"
     assert code(lambda: decide(found, people.operator)) == "approval.role"
     assert code(lambda: decide(found, people.second, digest="0" * 64)) == "approval.changed"
@@ -162,8 +162,8 @@ def test_what_may_not_be_asked(
 
 def test_odd_values_and_too_many_tables_are_refused(people: People, settings: Any) -> None:
     for values in (Values(1, 0), Values(1, 10**12), Values(2, 5), Values(1)):
-        wish = EnrolWish({}, values, 2, "r")
-        step = partial(enrolment_request, LAKE, wish, user=people.admin, now=NOW)
+        wish = EnrollmentParams({}, values, 2, "r")
+        step = partial(enrollment_request, LAKE, wish, user=people.admin, now=NOW)
         assert code(step) == "policy.values"
     settings.LAKEWARDEN_ENROL_MAX_TABLES = 1
     assert code(lambda: ask(people.admin)) == "enrol.too_many"
@@ -206,10 +206,10 @@ def test_one_no_ends_it_nobody_lets_it_lapse_and_its_maker_withdraws_it(people: 
     assert lapsed.state == "LAPSED"
     mine = ask(people.admin)
     assert (
-        code(lambda: enrolment_withdraw(mine.pk, user=people.second, reason="", now=NOW))
+        code(lambda: enrollment_withdraw(mine.pk, user=people.second, reason="", now=NOW))
         == "approval.withdraw"
     )
-    gone = enrolment_withdraw(mine.pk, user=people.admin, reason="no", now=NOW)
+    gone = enrollment_withdraw(mine.pk, user=people.admin, reason="no", now=NOW)
     assert gone.state == "WITHDRAWN"
     assert not Run.objects.filter(kind="lifecycle.enrol").exists()
 
@@ -245,7 +245,7 @@ def test_what_was_tampered_with_or_stopped_does_not_run(people: People) -> None:
 def test_only_what_was_enrolled_can_be_undone_by_an_admin_with_a_reason(people: People) -> None:
     found = running(people)
     assert (
-        code(lambda: enrolment_undo(found.pk, user=people.second, reason="no", now=NOW))
+        code(lambda: enrollment_undo(found.pk, user=people.second, reason="no", now=NOW))
         == "enrolment.closed"
     )
     Enrollment.objects.filter(pk=found.pk).update(state="DONE")
@@ -253,9 +253,9 @@ def test_only_what_was_enrolled_can_be_undone_by_an_admin_with_a_reason(people: 
         (people.operator, "r", "enrol.undo"),
         (people.second, " ", "enrol.reason"),
     ):
-        step = partial(enrolment_undo, found.pk, user=user, reason=reason, now=NOW)
+        step = partial(enrollment_undo, found.pk, user=user, reason=reason, now=NOW)
         assert code(step) == expected
-    undone = enrolment_undo(found.pk, user=people.second, reason="too early", now=NOW)
+    undone = enrollment_undo(found.pk, user=people.second, reason="too early", now=NOW)
     assert (undone.state, undone.undo_by) == ("UNDOING", "ben")
 
 

@@ -13,7 +13,7 @@ from aiosmtpd.controller import Controller
 from django.test import Client
 from django.utils.html import escape
 
-from lifecycle.core.selectors.announced import coverages_of
+from lifecycle.core.selectors.sent_notices import coverages_of
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.models import NoticeCoverage
 from lifecycle.planning.selectors.inputs import current_generation

@@ -13,12 +13,12 @@ from pytest_django.fixtures import Settings
 
 from lifecycle.drop.services.execution import plan_execute
 from lifecycle.models import PathFinding, PathWaiver, PlanState, PolicyRequest, TrendPoint
+from lifecycle.policies.services.exceptions import ExceptionParams, exception_end, exception_request
 from lifecycle.policies.services.requests import (
     REQUESTS,
     policy_request_decide,
     policy_request_withdraw,
 )
-from lifecycle.policies.services.waivers import WaiverWish, waiver_end, waiver_request
 from lifecycle.rules.domain.conformity import Reason
 from lifecycle.schedule.run_kinds.scan import ScanKind
 from portal.access.models import DatabaseAdministrator, User
@@ -48,13 +48,13 @@ def paul(lake: LakeConfig, people: People) -> User:
     return person_create("paul", password="correct horse staple", email="paul@example.org")
 
 
-def wish(**changes: Any) -> WaiverWish:
+def wish(**changes: Any) -> ExceptionParams:
     said: dict[str, Any] = {"db": "sales", "table": "stray", "rule": RULE, "until": UNTIL}
-    return WaiverWish(**(said | {"reason": "moved in the spring"} | changes))
+    return ExceptionParams(**(said | {"reason": "moved in the spring"} | changes))
 
 
 def ask(user: User, **changes: Any) -> PolicyRequest:
-    return waiver_request(LAKE, wish(**changes), user=user, now=NOW)
+    return exception_request(LAKE, wish(**changes), user=user, now=NOW)
 
 
 def answer(request: PolicyRequest, user: User, verdict: str = "APPROVE") -> PolicyRequest:
@@ -171,7 +171,7 @@ def test_the_first_scan_after_its_last_day_records_its_end_once(
     paul: User, people: People, lake: LakeConfig
 ) -> None:
     waiver, other = granted(paul, people.admin), granted(paul, people.admin, rule="TBL_NOT_SUB_DB")
-    waiver_end(LAKE, other.public_id, user=paul, reason="it is moved", now=NOW)
+    exception_end(LAKE, other.public_id, user=paul, reason="it is moved", now=NOW)
     last = datetime.combine(UNTIL, NOW.timetz())
     lapsed = AuditEvent.objects.filter(action="path_waiver.lapsed")
     scan(lake, now=last)
@@ -188,7 +188,7 @@ def test_who_may_end_it_at_any_time(paul: User, people: People) -> None:
     waiver = granted(paul, people.admin)
 
     def end(user: User, reason: str = "it is moved") -> PathWaiver:
-        return waiver_end(LAKE, waiver.public_id, user=user, reason=reason, now=NOW)
+        return exception_end(LAKE, waiver.public_id, user=user, reason=reason, now=NOW)
 
     for user, error in ((people.stranger, NotVisible), (people.operator, NotAllowed)):
         with pytest.raises(error):
@@ -248,7 +248,9 @@ def test_the_page_says_what_became_of_a_waiver_since_the_scan(
     answer(request, people.admin)
     assert "from the next scan on" in client.get(url).content.decode()
     waived_picture(lake)
-    waiver_end(LAKE, PathWaiver.objects.get().public_id, user=paul, reason="it is moved", now=NOW)
+    exception_end(
+        LAKE, PathWaiver.objects.get().public_id, user=paul, reason="it is moved", now=NOW
+    )
     shown = client.get(f"{url}?state=WAIVED").content.decode()
     assert "the next scan evaluates it again" in shown
 
@@ -315,7 +317,7 @@ def test_nothing_is_planned_or_started_under_a_waiver_that_is_over(
         is_excepted=True,
     )
     now = plan_world.NOW
-    request = waiver_request(
+    request = exception_request(
         LAKE,
         wish(table="orders", until=now.date() + timedelta(days=9)),
         user=world.person("alice"),
@@ -335,7 +337,7 @@ def test_nothing_is_planned_or_started_under_a_waiver_that_is_over(
             plan.pk, user=world.person(name), digest=plan.digest, authenticated_at=now, now=now
         )
     waiver = PathWaiver.objects.get()
-    waiver_end(
+    exception_end(
         LAKE, waiver.public_id, user=world.person("alice"), reason="moved", now=now + DAY / 2
     )
     with pytest.raises(PortalError) as refused:

@@ -18,23 +18,23 @@ from lifecycle.policies.selectors.requests import (
     requests_visible,
 )
 from lifecycle.policies.services.extensions import (
-    ExtendWish,
+    ExtensionParams,
     extension_offer,
     extension_request,
     near_due_on,
     put_off_from,
+)
+from lifecycle.policies.services.request_params import (
+    HandoverParams,
+    SetParams,
+    hand_over_request,
+    policy_set_request,
 )
 from lifecycle.policies.services.requests import (
     REQUESTS,
     policy_request_decide,
     policy_request_withdraw,
     request_digest,
-)
-from lifecycle.policies.services.wishes import (
-    HandOverWish,
-    SetWish,
-    hand_over_request,
-    policy_set_request,
 )
 from portal.access.models import User
 from portal.approvals.domain import DecisionInput
@@ -63,8 +63,10 @@ def picture(lake: LakeConfig, people: People) -> None:
     set_mode("sales", "NOTIFY")
 
 
-def wish(wanted: Values, *, seen: Values = LIFE, reason: str = "because", **names: str) -> SetWish:
-    return SetWish(names.get("db", "sales"), names.get("table", "orders"), seen, wanted, reason)
+def wish(
+    wanted: Values, *, seen: Values = LIFE, reason: str = "because", **names: str
+) -> SetParams:
+    return SetParams(names.get("db", "sales"), names.get("table", "orders"), seen, wanted, reason)
 
 
 def set_(user: User, wanted: Values, **changes: Any) -> PolicyRequest:
@@ -74,13 +76,13 @@ def set_(user: User, wanted: Values, **changes: Any) -> PolicyRequest:
 def extend(
     user: User, *, days: int = 30, until: date = UNTIL, partition: str = ""
 ) -> PolicyRequest:
-    said = ExtendWish(*ORDERS, partition, days, until, "the audit still reads it")
+    said = ExtensionParams(*ORDERS, partition, days, until, "the audit still reads it")
     return extension_request(LAKE, said, user=user, now=NOW)
 
 
 def give(user: User, owner: str, *, seen: str = "olga") -> PolicyRequest:
     return hand_over_request(
-        LAKE, HandOverWish(*ORDERS, seen, owner, "I leave"), user=user, now=NOW
+        LAKE, HandoverParams(*ORDERS, seen, owner, "I leave"), user=user, now=NOW
     )
 
 
@@ -383,4 +385,6 @@ def test_a_change_of_the_portals_own_is_no_alarm_where_no_guard_tells_of_it(
 
 def test_a_reason_is_always_asked_for(people: People) -> None:
     with pytest.raises(RuleViolation):
-        extension_request(LAKE, ExtendWish(*ORDERS, "", 30, UNTIL, " "), user=people.owner, now=NOW)
+        extension_request(
+            LAKE, ExtensionParams(*ORDERS, "", 30, UNTIL, " "), user=people.owner, now=NOW
+        )

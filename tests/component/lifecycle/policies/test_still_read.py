@@ -13,13 +13,13 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from lifecycle.drop.services.clean_now import clean_now_request
+from lifecycle.drop.services.deletion_requests import deletion_request
 from lifecycle.models import DeletionConsent, DropPlan, SamplePartition, TableFinding
-from lifecycle.policies.services.still_read import (
-    YesWish,
-    still_read_names,
-    still_read_take_back,
-    still_read_yes,
+from lifecycle.policies.services.deletion_consents import (
+    ConsentParams,
+    deletion_consent_give,
+    deletion_consent_withdraw,
+    recently_read_names,
 )
 from portal.access.models import OwnerMapping, User
 from portal.audit.models import AuditEvent
@@ -57,12 +57,12 @@ def world(tmp_path: Path, settings: Settings) -> World:
 
 def say(user: User, **changes: Any) -> DeletionConsent:
     said: dict[str, Any] = {"db": "sales", "table": "orders", "partition": "", "until": UNTIL}
-    wish = YesWish(**(said | {"reason": "a crawler reads it"} | changes))
-    return still_read_yes(LAKE, wish, user=user, now=NOW)
+    wish = ConsentParams(**(said | {"reason": "a crawler reads it"} | changes))
+    return deletion_consent_give(LAKE, wish, user=user, now=NOW)
 
 
 def names(today: date = TODAY) -> list[str]:
-    return [one.partition for one in still_read_names(LAKE, today=today)]
+    return [one.partition for one in recently_read_names(LAKE, today=today)]
 
 
 def left(plan: DropPlan) -> int:
@@ -91,7 +91,7 @@ def test_nobody_says_it_for_an_owner_who_is_there(world: World, name: str) -> No
     if name == "dora":
         ask: dict[str, Any] = {"lake": LAKE, "name": ("sales", "orders", ""), "reason": "old"}
         with pytest.raises(NotAllowed):
-            clean_now_request(**ask, with_recently_read=True, user=world.person(name), now=NOW)
+            deletion_request(**ask, with_recently_read=True, user=world.person(name), now=NOW)
     assert not DeletionConsent.objects.exists()
 
 
@@ -145,13 +145,13 @@ def test_it_ends_by_its_day_by_being_taken_back_and_with_the_table(world: World)
     assert names() == [], "a table of that name created again is another one"
     TableFinding.objects.update(tbl_id=1)
     with pytest.raises(NotVisible):
-        still_read_take_back(LAKE, yes.public_id, user=world.person("eve"), now=NOW)
+        deletion_consent_withdraw(LAKE, yes.public_id, user=world.person("eve"), now=NOW)
     with pytest.raises(NotAllowed):
-        still_read_take_back(LAKE, yes.public_id, user=world.person("otto"), now=NOW)
-    still_read_take_back(LAKE, yes.public_id, user=world.person("bert"), now=NOW)
+        deletion_consent_withdraw(LAKE, yes.public_id, user=world.person("otto"), now=NOW)
+    deletion_consent_withdraw(LAKE, yes.public_id, user=world.person("bert"), now=NOW)
     assert names() == []
     with pytest.raises(StaleState):
-        still_read_take_back(LAKE, yes.public_id, user=world.person("alice"), now=NOW)
+        deletion_consent_withdraw(LAKE, yes.public_id, user=world.person("alice"), now=NOW)
     assert left(world.plan()) == 1
 
 

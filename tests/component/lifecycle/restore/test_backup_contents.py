@@ -9,10 +9,10 @@ from pytest_django.fixtures import Settings
 
 from lifecycle.backup.models import BackupBatch
 from lifecycle.restore.services.contents import (
-    WIDE_LOOK_KIND,
+    WIDE_INSPECT_KIND,
     BackupOfTable,
+    backup_inspection_request,
     backup_look_newest,
-    backup_look_request,
 )
 from portal.lake.errors import NotVisible
 from portal.runs.kinds.registry import get_kind
@@ -42,8 +42,8 @@ def test_a_look_adds_up_what_the_manifests_say(world: World) -> None:
     backup(world.root)
     alice = world.person("alice")
     assert backup_look_newest(LAKE, WHAT, user=alice) is None
-    run = backup_look_request(LAKE, WHAT, user=alice, now=NOW)
-    assert backup_look_request(LAKE, WHAT, user=alice, now=NOW).pk == run.pk
+    run = backup_inspection_request(LAKE, WHAT, user=alice, now=NOW)
+    assert backup_inspection_request(LAKE, WHAT, user=alice, now=NOW).pk == run.pk
     done = run_drive(run.pk)
     assert done.state == "DONE", done.error
     contents = (done.result or {})["contents"]
@@ -63,7 +63,7 @@ def test_a_look_adds_up_what_the_manifests_say(world: World) -> None:
 def test_what_was_restored_since_needs_another_look(world: World) -> None:
     backup(world.root)
     alice = world.person("alice")
-    run_drive(backup_look_request(LAKE, WHAT, user=alice, now=NOW).pk)
+    run_drive(backup_inspection_request(LAKE, WHAT, user=alice, now=NOW).pk)
     BackupBatch.objects.update(n_restored=1)
     assert backup_look_newest(LAKE, WHAT, user=alice) is None
 
@@ -71,7 +71,7 @@ def test_what_was_restored_since_needs_another_look(world: World) -> None:
 def test_strangers_neither_look_nor_see(world: World) -> None:
     backup(world.root)
     with pytest.raises(NotVisible):
-        backup_look_request(LAKE, WHAT, user=world.person("eve"), now=NOW)
+        backup_inspection_request(LAKE, WHAT, user=world.person("eve"), now=NOW)
     with pytest.raises(NotVisible):
         backup_look_newest(LAKE, WHAT, user=world.person("eve"))
 
@@ -79,7 +79,7 @@ def test_strangers_neither_look_nor_see(world: World) -> None:
 def test_a_changed_manifest_is_not_believed(world: World) -> None:
     backup(world.root)
     BackupBatch.objects.update(manifest_sha256="0" * 64)
-    run = backup_look_request(LAKE, WHAT, user=world.person("alice"), now=NOW)
+    run = backup_inspection_request(LAKE, WHAT, user=world.person("alice"), now=NOW)
     done = run_drive(run.pk)
     assert done.error is not None
     assert done.error["code"] == "backup.manifest"
@@ -88,9 +88,9 @@ def test_a_changed_manifest_is_not_believed(world: World) -> None:
 def test_many_batches_are_read_by_spark(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = backup(world.root)
     monkeypatch.setattr("lifecycle.restore.services.contents.WIDE_FROM", 1)
-    run = backup_look_request(LAKE, WHAT, user=world.person("alice"), now=NOW)
-    assert run.kind == WIDE_LOOK_KIND
-    assert get_kind(WIDE_LOOK_KIND).request(run) == {
+    run = backup_inspection_request(LAKE, WHAT, user=world.person("alice"), now=NOW)
+    assert run.kind == WIDE_INSPECT_KIND
+    assert get_kind(WIDE_INSPECT_KIND).request(run) == {
         "batches": [{"path": batch.path, "batch": 1, "sha256": batch.manifest_sha256}]
     }
 

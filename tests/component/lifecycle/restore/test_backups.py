@@ -16,7 +16,7 @@ from lifecycle.backup.services.totals import backup_totals_refresh
 from lifecycle.models import BackupSlice, PurgeNotice
 from lifecycle.restore.selectors.backups import BackupChoice
 from lifecycle.restore.services.backups import (
-    RestoreWish,
+    RestoreParams,
     backup_items_request,
     get_preview_for_user,
     restore_preview_request,
@@ -44,8 +44,8 @@ def world(tmp_path: Path, settings: Settings) -> World:
     return scanned_world(tmp_path, settings)
 
 
-def wish(batch: BackupBatch, *parts: str, reason: str = "needed") -> RestoreWish:
-    return RestoreWish(BackupChoice(batch_ids=(batch.public_id,), partitions=parts), reason)
+def wish(batch: BackupBatch, *parts: str, reason: str = "needed") -> RestoreParams:
+    return RestoreParams(BackupChoice(batch_ids=(batch.public_id,), partitions=parts), reason)
 
 
 def ready(preview: Run, **result: object) -> Run:
@@ -90,7 +90,7 @@ def test_asked_twice_a_preview_and_a_restore_are_the_same_run(world: World) -> N
 def test_a_restore_is_refused_without_choice_reason_or_anything_ready(world: World) -> None:
     batch, alice = backup(world.root), world.person("alice")
     with pytest.raises(RuleViolation):
-        restore_preview_request(LAKE, RestoreWish(BackupChoice(), "x"), user=alice, now=NOW)
+        restore_preview_request(LAKE, RestoreParams(BackupChoice(), "x"), user=alice, now=NOW)
     with pytest.raises(RuleViolation):
         restore_preview_request(LAKE, wish(batch, reason=" "), user=alice, now=NOW)
     preview = restore_preview_request(LAKE, wish(batch), user=alice, now=NOW)

@@ -9,7 +9,11 @@ from pytest_django.fixtures import Settings
 from lifecycle.backup.domain.restore_choice import WHY, Choice
 from lifecycle.models import DatabaseFinding, TableFinding
 from lifecycle.restore.selectors.backups import BackupChoice
-from lifecycle.restore.services.backups import RestoreWish, restore_preview_request, restore_request
+from lifecycle.restore.services.backups import (
+    RestoreParams,
+    restore_preview_request,
+    restore_request,
+)
 from lifecycle.restore.services.names import RestoreTo
 from portal.lake.errors import NotAllowed, RuleViolation
 from portal.runs.models import Run
@@ -42,7 +46,7 @@ def test_another_name_is_one_table_and_another_name(world: World) -> None:
     with pytest.raises(RuleViolation, match="table name"):
         asked(world, "anna", batch, RestoreTo("sales", "drop table"))
     choice = BackupChoice(batch_ids=(batch.public_id, other.public_id))
-    wish = RestoreWish(choice, "needed", to=RestoreTo("sales", "both"))
+    wish = RestoreParams(choice, "needed", to=RestoreTo("sales", "both"))
     with pytest.raises(RuleViolation, match="Only one table"):
         restore_preview_request(LAKE, wish, user=world.person("anna"), now=NOW)
 

@@ -13,7 +13,7 @@ from lifecycle.backup.services.holds import holds_place_restored, holds_release_
 from lifecycle.restore.services.backups import restore_request
 from lifecycle.restore.services.undo import (
     UNDO_KIND,
-    UndoWish,
+    UndoParams,
     may_undo,
     restore_undo_request,
     undo_runs,
@@ -47,15 +47,15 @@ def restored(world: World, batch: BackupBatch, **counts: int) -> Run:
 def test_a_restore_is_taken_back_by_an_admin_or_who_restored_it(world: World) -> None:
     batch = backup(world.root)
     preview = restored(world, batch, RESTORED=2)
-    wish, anna = UndoWish("a mistake", NOW), world.person("anna")
+    wish, anna = UndoParams("a mistake", NOW), world.person("anna")
     for name in ("dora", "otto", "eve"):
         with pytest.raises(NotAllowed, match="Only an admin, or who restored it"):
             restore_undo_request(preview, wish, user=world.person(name), now=NOW)
     for stale in (None, NOW - timedelta(hours=1)):
         with pytest.raises(NotAllowed, match="Log in again"):
-            restore_undo_request(preview, UndoWish("x", stale), user=anna, now=NOW)
+            restore_undo_request(preview, UndoParams("x", stale), user=anna, now=NOW)
     with pytest.raises(RuleViolation):
-        restore_undo_request(preview, UndoWish(" ", NOW), user=anna, now=NOW)
+        restore_undo_request(preview, UndoParams(" ", NOW), user=anna, now=NOW)
     run = restore_undo_request(preview, wish, user=anna, now=NOW)
     assert restore_undo_request(preview, wish, user=anna, now=NOW).pk == run.pk
     assert run.params["batches"] == [str(batch.public_id)]
@@ -72,7 +72,7 @@ def test_who_restored_it_and_owns_it_no_more_does_not_take_it_back(world: World)
     preview = restored(world, batch, RESTORED=2)
     BackupBatch.objects.update(table_owner="zoe")
     with pytest.raises(NotAllowed, match="still owns it"):
-        restore_undo_request(preview, UndoWish("x", NOW), user=world.person("alice"), now=NOW)
+        restore_undo_request(preview, UndoParams("x", NOW), user=world.person("alice"), now=NOW)
 
 
 def test_a_restore_is_found_again_from_its_backup_and_its_runs(world: World) -> None:
@@ -80,7 +80,7 @@ def test_a_restore_is_found_again_from_its_backup_and_its_runs(world: World) -> 
     waiting = ended(asked(world, "anna", batch, None), n_ready=2, n_conflicts=0, n_items=2, rows=[])
     preview = restored(world, batch, RESTORED=2)
     undo = restore_undo_request(
-        preview, UndoWish("a mistake", NOW), user=world.person("anna"), now=NOW
+        preview, UndoParams("a mistake", NOW), user=world.person("anna"), now=NOW
     )
     links = [f'href="/lifecycle/backups/restore/{one.pk}/"' for one in (preview, waiting)]
     day = f"/lifecycle/backups/days/{batch.day}/"
@@ -103,7 +103,7 @@ def test_a_restore_is_found_again_from_its_backup_and_its_runs(world: World) -> 
 
 def test_what_cannot_go_back_is_said(world: World) -> None:
     batch = backup(world.root)
-    anna, wish = world.person("anna"), UndoWish("a mistake", NOW)
+    anna, wish = world.person("anna"), UndoParams("a mistake", NOW)
     preview = asked(world, "alice", batch, None)
     with pytest.raises(StaleState, match="not ended"):
         restore_undo_request(preview, wish, user=anna, now=NOW)
@@ -141,7 +141,7 @@ def test_the_page_says_what_still_stands_after_it_was_taken_back(world: World) -
     text = shown()
     assert stat.format(2) in text
     assert "What was restored is held" in text
-    run = restore_undo_request(preview, UndoWish("x", NOW), user=world.person("anna"), now=NOW)
+    run = restore_undo_request(preview, UndoParams("x", NOW), user=world.person("anna"), now=NOW)
     for counts, n, words in (
         ({"UNDONE": 1, "CONFLICT": 1}, 1, "What is still restored is held"),
         ({"UNDONE": 2}, 0, "Nothing of it is restored any more"),

@@ -20,21 +20,25 @@ from lifecycle.backup.models import BackupBatch
 from lifecycle.core.selectors.scratch import is_own_scratch
 from lifecycle.guard.services.events import on_event
 from lifecycle.models import DroppedObject, RestoreTest, RestoreTestItem, RestoreVerification
-from lifecycle.restore_tests.domain import DrillState, VerificationStatus, scratch_database
-from lifecycle.restore_tests.run_kinds import DrillKind
+from lifecycle.restore_tests.domain import RestoreTestState, VerificationStatus, scratch_database
+from lifecycle.restore_tests.run_kinds import RestoreTestKind
 from lifecycle.restore_tests.selectors import (
-    databases_proven,
     items_visible,
     known_contents,
-    proof_counts,
+    verification_counts,
+    verified_databases,
 )
 from lifecycle.restore_tests.services.alarms import (
-    DrillWatchKind,
-    drill_failed_queue,
-    drill_overdue_queue,
+    RestoreTestWatchKind,
+    restore_test_failed_queue,
+    restore_test_overdue_queue,
 )
-from lifecycle.restore_tests.services.drills import drill_begin, drill_params, drill_request
-from lifecycle.restore_tests.services.results import drill_ingest
+from lifecycle.restore_tests.services.restore_tests import (
+    restore_test_begin,
+    restore_test_params,
+    restore_test_request,
+)
+from lifecycle.restore_tests.services.results import restore_test_ingest
 from portal.audit.models import AuditEvent
 from portal.events.messages import DROP_NOTE, LakeEvent
 from portal.lake.errors import NotAllowed, StaleState
@@ -72,8 +76,8 @@ def ended(drill: RestoreTest, *items: dict[str, Any], **changes: Any) -> Restore
     manifest = {"outcome": "done", "error": None, "result": result} | changes
     run = Run.objects.get(pk=drill.run_id)
     at = drill.started_at + timedelta(minutes=1)
-    drill_ingest(run, manifest, now=at)
-    drill_ingest(run, manifest, now=at + DAY)
+    restore_test_ingest(run, manifest, now=at)
+    restore_test_ingest(run, manifest, now=at + DAY)
     Run.objects.filter(pk=run.pk).update(state="DONE", finished_at=at)
     drill.refresh_from_db()
     return drill
@@ -81,45 +85,45 @@ def ended(drill: RestoreTest, *items: dict[str, Any], **changes: Any) -> Restore
 
 def test_admins_and_operators_start_a_drill_and_there_is_one_at_a_time(world: World) -> None:
     with pytest.raises(StaleState, match="nothing to test"):
-        drill_request(LAKE, user=world.person("anna"), now=NOW)
+        restore_test_request(LAKE, user=world.person("anna"), now=NOW)
     batch = backup(world.root)
     with pytest.raises(NotAllowed):
-        drill_request(LAKE, user=world.person("alice"), now=NOW)
-    first = drill_request(LAKE, user=world.person("anna"), now=NOW)
-    assert drill_request(LAKE, user=world.person("otto"), now=NOW + DAY).pk == first.pk
+        restore_test_request(LAKE, user=world.person("alice"), now=NOW)
+    first = restore_test_request(LAKE, user=world.person("anna"), now=NOW)
+    assert restore_test_request(LAKE, user=world.person("otto"), now=NOW + DAY).pk == first.pk
     assert first.sample == [str(batch.public_id)]
     actions = list(AuditEvent.objects.values_list("action", flat=True))
     assert actions.count("drill.begun") == 1
     other = Run.objects.create(lake=LAKE, kind="lifecycle.drill", queued_at=NOW)
     with pytest.raises(StaleState, match="under way"):
-        drill_begin(other, now=NOW)
+        restore_test_begin(other, now=NOW)
 
 
 def test_a_drill_whose_run_was_cancelled_in_the_queue_makes_room(world: World) -> None:
     backup(world.root)
     anna = world.person("anna")
-    first = drill_request(LAKE, user=anna, now=NOW)
+    first = restore_test_request(LAKE, user=anna, now=NOW)
     run_cancel(first.run_id, user=anna, now=NOW)
-    second = drill_request(LAKE, user=anna, now=NOW + DAY)
+    second = restore_test_request(LAKE, user=anna, now=NOW + DAY)
     first.refresh_from_db()
     assert second.pk != first.pk
-    assert (first.state, first.is_clean) == (DrillState.INCOMPLETE, False)
+    assert (first.state, first.is_clean) == (RestoreTestState.INCOMPLETE, False)
 
 
 def test_the_job_gets_what_it_needs_and_only_what_can_still_be_restored(
     world: World, settings: Settings
 ) -> None:
     batch, gone = backup(world.root), backup(world.root, table="old")
-    drill = drill_request(LAKE, user=world.person("anna"), now=NOW)
+    drill = restore_test_request(LAKE, user=world.person("anna"), now=NOW)
     assert set(drill.sample) == {str(batch.public_id), str(gone.public_id)}
     BackupBatch.objects.filter(pk=gone.pk).update(state="PURGED")
     settings.LAKEWARDEN_DRILL_MAX_BYTES = 5
-    params = drill_params(drill)
+    params = restore_test_params(drill)
     assert [one["id"] for one in params["batches"]] == [str(batch.public_id)]
     assert params["batches"][0]["sha256"] == batch.manifest_sha256
     assert (params["max_bytes"], params["roots"]) == (5, [batch.root])
     assert params["under_way"] == []
-    assert DrillKind().request(Run.objects.get(pk=drill.run_id)) == params
+    assert RestoreTestKind().request(Run.objects.get(pk=drill.run_id)) == params
 
 
 def test_the_database_unproven_longest_is_drawn_first(world: World, settings: Settings) -> None:
@@ -128,7 +132,7 @@ def test_the_database_unproven_longest_is_drawn_first(world: World, settings: Se
     seen = []
     for week in range(3):
         now = NOW + 7 * week * DAY
-        drill = drill_request(LAKE, user=world.person("anna"), now=now)
+        drill = restore_test_request(LAKE, user=world.person("anna"), now=now)
         (drawn,) = [db for db, row in rows.items() if drill.sample == [str(row.public_id)]]
         ended(drill, found(rows[drawn]))
         seen.append(drawn)
@@ -139,24 +143,24 @@ def test_what_was_found_is_kept_once_and_a_failure_stands_until_a_proof(world: W
     good, bad = backup(world.root), backup(world.root, db="web", table="logs")
     anna = world.person("anna")
     drill = ended(
-        drill_request(LAKE, user=anna, now=NOW),
+        restore_test_request(LAKE, user=anna, now=NOW),
         found(good),
         found(bad, "DIFFERS", differences=["a.parquet is missing"], n_rows=None),
         found(bad, "SKIPPED", item="", remarks=["taken"], n_rows=None),
     )
-    assert (drill.state, drill.n_items, drill.n_rows) == (DrillState.FAILED, 3, 7)
+    assert (drill.state, drill.n_items, drill.n_rows) == (RestoreTestState.FAILED, 3, 7)
     assert (drill.n_verified, drill.n_differing, drill.n_skipped) == (1, 1, 1)
-    states = {one.db: one.state for one in databases_proven(LAKE, now=NOW + DAY)}
+    states = {one.db: one.state for one in verified_databases(LAKE, now=NOW + DAY)}
     assert states == {"web": VerificationStatus.FAILED, "sales": VerificationStatus.PROVEN}
     assert list(states) == ["web", "sales"]
     assert known_contents(LAKE, [good.public_id, bad.public_id]) == {
         str(good.public_id): {"b0000001-i001": "c" * 64}
     }
-    again = ended(drill_request(LAKE, user=anna, now=NOW + 7 * DAY), found(bad))
-    assert again.state == DrillState.PROVEN
+    again = ended(restore_test_request(LAKE, user=anna, now=NOW + 7 * DAY), found(bad))
+    assert again.state == RestoreTestState.PROVEN
     proof = RestoreVerification.objects.get(db="web")
     assert (proof.proven_by, proof.failed_by) == (again, drill)
-    later = {one.db: one for one in databases_proven(LAKE, now=NOW + 33 * DAY)}
+    later = {one.db: one for one in verified_databases(LAKE, now=NOW + 33 * DAY)}
     assert later["web"].state is VerificationStatus.PROVEN
     assert later["sales"].state is VerificationStatus.OVERDUE
     assert later["sales"].last_by == drill.public_id
@@ -177,9 +181,9 @@ def test_proofs_are_counted_as_they_are_judged_in_one_query(world: World) -> Non
     )
     RestoreVerification.objects.create(lake="other", db="db", n_restorable=1)
     with CaptureQueriesContext(connection) as caught:
-        counts = proof_counts(now=NOW)
+        counts = verification_counts(now=NOW)
     assert len(caught) == 1
-    judged = Counter((LAKE, one.state) for one in databases_proven(LAKE, now=NOW))
+    judged = Counter((LAKE, one.state) for one in verified_databases(LAKE, now=NOW))
     assert counts == judged + Counter({("other", VerificationStatus.WAITING): 1})
     assert len(judged) == len(VerificationStatus)
 
@@ -187,44 +191,46 @@ def test_proofs_are_counted_as_they_are_judged_in_one_query(world: World) -> Non
 def test_a_drill_that_died_proves_nothing_and_the_next_says_it_is_cleared(world: World) -> None:
     batch, anna = backup(world.root), world.person("anna")
     error = {"code": "spark.jvm_gone", "message": "The driver's JVM has gone."}
-    dead = ended(drill_request(LAKE, user=anna, now=NOW), outcome="failed", error=error, result={})
+    dead = ended(
+        restore_test_request(LAKE, user=anna, now=NOW), outcome="failed", error=error, result={}
+    )
     assert (dead.state, dead.why, dead.is_clean) == (
-        DrillState.INCOMPLETE,
+        RestoreTestState.INCOMPLETE,
         "The driver's JVM has gone.",
         False,
     )
     assert not RestoreVerification.objects.exclude(verified_at=None).exists()
-    ended(drill_request(LAKE, user=anna, now=NOW + DAY), found(batch))
+    ended(restore_test_request(LAKE, user=anna, now=NOW + DAY), found(batch))
     dead.refresh_from_db()
     assert dead.is_clean
     nothing = ended(
-        drill_request(LAKE, user=anna, now=NOW + 2 * DAY), found(batch, "SKIPPED", item="")
+        restore_test_request(LAKE, user=anna, now=NOW + 2 * DAY), found(batch, "SKIPPED", item="")
     )
-    assert nothing.state == DrillState.INCOMPLETE
+    assert nothing.state == RestoreTestState.INCOMPLETE
     assert "Nothing could be compared" in nothing.why
 
 
 def test_the_clock_asks_once_a_week_and_not_under_the_red_button(world: World) -> None:
-    kind, anna = DrillKind(), world.person("anna")
+    kind, anna = RestoreTestKind(), world.person("anna")
     assert kind.scheduled_params(LAKE, now=NOW) is None
     batch = backup(world.root)
     assert kind.scheduled_params(LAKE, now=NOW) == {"now": NOW.isoformat()}
     emergency_stop_start(lake=LAKE, pressed_by="anna", reason="look", now=NOW)
     assert kind.scheduled_params(LAKE, now=NOW) is None
     with pytest.raises(StaleState, match="emergency stop"):
-        drill_request(LAKE, user=anna, now=NOW)
+        restore_test_request(LAKE, user=anna, now=NOW)
     assert "look" in kind.waits(Run(lake=LAKE), now=NOW)
     emergency_stop_end(lake=LAKE, user=anna, reason="seen", now=NOW)
-    ended(drill_request(LAKE, user=anna, now=NOW - DAY), outcome="died", result={})
+    ended(restore_test_request(LAKE, user=anna, now=NOW - DAY), outcome="died", result={})
     assert kind.scheduled_params(LAKE, now=NOW) is not None
-    ended(drill_request(LAKE, user=anna, now=NOW), found(batch))
+    ended(restore_test_request(LAKE, user=anna, now=NOW), found(batch))
     assert kind.scheduled_params(LAKE, now=NOW + 6 * DAY) is None
     assert kind.scheduled_params(LAKE, now=NOW + 7 * DAY) is not None
 
 
 def test_a_drills_own_scratch_is_no_news_and_anybody_elses_name_like_it_is(world: World) -> None:
     backup(world.root)
-    drill = drill_request(LAKE, user=world.person("anna"), now=NOW)
+    drill = restore_test_request(LAKE, user=world.person("anna"), now=NOW)
     own = scratch_database(str(drill.run_id), 1)
     foreign = scratch_database(str(uuid4()), 1)
     assert is_own_scratch(LAKE, own)
@@ -237,7 +243,7 @@ def test_a_drills_own_scratch_is_no_news_and_anybody_elses_name_like_it_is(world
 def test_people_see_what_was_compared_of_their_own(world: World) -> None:
     mine, others = backup(world.root), backup(world.root, db="web", table_owner="bob")
     drill = ended(
-        drill_request(LAKE, user=world.person("anna"), now=NOW), found(mine), found(others)
+        restore_test_request(LAKE, user=world.person("anna"), now=NOW), found(mine), found(others)
     )
     assert RestoreTestItem.objects.count() == 2
     names = {
@@ -258,7 +264,7 @@ def test_counts_of_a_drill_are_of_what_its_reader_may_see(world: World) -> None:
     mine, others = backup(world.root), backup(world.root, db="web", table_owner="bob")
     small = backup(world.root, db="web", table="own", batch=9, table_owner="alice", n_bytes=7)
     drill = ended(
-        drill_request(LAKE, user=world.person("anna"), now=NOW),
+        restore_test_request(LAKE, user=world.person("anna"), now=NOW),
         found(mine, n_rows=7),
         found(others, "DIFFERS", n_rows=30),
     )
@@ -276,9 +282,9 @@ def test_counts_of_a_drill_are_of_what_its_reader_may_see(world: World) -> None:
         assert tuple(getattr(row, one) for one in names) == counts
         assert tuple(getattr(shown, one) for one in names) == counts
         assert (line[5], line[6], line[7]) == tuple(str(counts[n]) for n in (0, 1, 2))
-    backups = {one.db: one.n_bytes for one in databases_proven(LAKE, now=NOW)}
+    backups = {one.db: one.n_bytes for one in verified_databases(LAKE, now=NOW)}
     own = {
-        one.db: one.n_bytes for one in databases_proven(LAKE, now=NOW, user=world.person("alice"))
+        one.db: one.n_bytes for one in verified_databases(LAKE, now=NOW, user=world.person("alice"))
     }
     assert own["web"] == small.n_bytes < backups["web"]
 
@@ -327,7 +333,7 @@ def test_the_pages_of_backups_say_when_they_were_last_proven(world: World) -> No
     one = f"/lifecycle/backups/batches/{batch.public_id}/"
     for address in (day, one):
         assert "no restore test has restored any of it yet" in anna.get(address).content.decode()
-    drill = ended(drill_request(LAKE, user=world.person("anna"), now=NOW), found(batch))
+    drill = ended(restore_test_request(LAKE, user=world.person("anna"), now=NOW), found(batch))
     for address in (day, one):
         page = anna.get(address).content.decode()
         assert f"{PAGE}{drill.public_id}/" in page
@@ -362,24 +368,24 @@ def test_keepers_are_told_of_a_failure_at_once_and_of_what_is_overdue_every_day(
 ) -> None:
     batch = backup(world.root, dropped_at=NOW - 40 * DAY)
     drill = ended(
-        drill_request(LAKE, user=world.person("anna"), now=NOW),
+        restore_test_request(LAKE, user=world.person("anna"), now=NOW),
         found(batch, "DIFFERS", differences=["b.parquet: its size was 50, now it is 49"]),
     )
     keepers = ["anna", "bert", "carl", "otto"]
     for _ in range(2):
-        assert drill_failed_queue(drill, now=NOW) == len(keepers)
+        assert restore_test_failed_queue(drill, now=NOW) == len(keepers)
     mails = Notice.objects.filter(kind="lifecycle.drill_failed")
     assert sorted(mails.values_list("recipient", flat=True)) == keepers
     assert "its size was 50" in mails[0].text
     assert str(drill.public_id) in mails[0].text
     watch = Run(lake=LAKE, params={"now": (NOW + DAY).isoformat()})
-    assert DrillWatchKind().execute(watch) == {"mails": len(keepers)}
+    assert RestoreTestWatchKind().execute(watch) == {"mails": len(keepers)}
     told = Notice.objects.filter(kind="lifecycle.drill_overdue").first()
     assert told is not None
     assert "sales: failed in a restore test, never verified" in told.text
     metrics = Client().get("/metrics").content.decode()
     assert 'lakewarden_backups_proven{lake="main",state="FAILED"} 1' in metrics
-    good = ended(drill_request(LAKE, user=world.person("anna"), now=NOW + DAY), found(batch))
-    assert drill_failed_queue(good, now=NOW + DAY) == 0
-    assert drill_overdue_queue(LAKE, now=NOW + 2 * DAY) == 0
-    assert drill_overdue_queue(LAKE, now=NOW + 40 * DAY) == len(keepers)
+    good = ended(restore_test_request(LAKE, user=world.person("anna"), now=NOW + DAY), found(batch))
+    assert restore_test_failed_queue(good, now=NOW + DAY) == 0
+    assert restore_test_overdue_queue(LAKE, now=NOW + 2 * DAY) == 0
+    assert restore_test_overdue_queue(LAKE, now=NOW + 40 * DAY) == len(keepers)

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from optimizer.hudi.inspect.domain.facts import HudiInspection
-from optimizer.hudi.inspect.services.inspection import KIND, hudi_looks_ingest
+from optimizer.hudi.inspect.services.inspection import KIND, hudi_inspections_ingest
 from optimizer.models import HudiTable
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.models import Run
@@ -51,5 +51,5 @@ class LookedHudi:
 
         result = {"tables": 1, "failed": self.failed, "requested_at": now.isoformat()}
         manifest = {"outcome": outcome, "error": None, "result": result}
-        hudi_looks_ingest(self.run, manifest, now=now, decide=decide)
+        hudi_inspections_ingest(self.run, manifest, now=now, decide=decide)
         return decided

@@ -29,11 +29,11 @@ def hudi(name: str = "rides", *, now: datetime = NOW, **values: Any) -> HudiTabl
 def looked(name: str, look: HudiInspection, **values: Any) -> HudiTable:
     """Make a table whose last look is this one."""
     made = hudi(name, now=look.inspected_at, inspected_at=look.inspected_at, **values)
-    look_again(made, look)
+    inspect_again(made, look)
     return made
 
 
-def look_again(row: HudiTable, look: HudiInspection) -> None:
+def inspect_again(row: HudiTable, look: HudiInspection) -> None:
     """Keep a look as the last one of a table."""
     fields = {"at": look.inspected_at, "packed": StoredInspection.pack(look)}
     StoredInspection.objects.update_or_create(table=row, defaults=fields)

@@ -7,7 +7,7 @@ from typing import Any
 
 from lifecycle.drop.services.plans import PLANS, digest_of
 from lifecycle.drop.services.standing_rules import RULES, rule_digest
-from lifecycle.enrollment.services.enrolments import ENROLMENTS, enrolment_digest
+from lifecycle.enrollment.services.enrollments import ENROLLMENTS, enrollment_digest
 from lifecycle.models import (
     DropPlan,
     DropPlanTable,
@@ -97,7 +97,7 @@ def _rule(who: str, now: datetime, n: int) -> Proposal:
     return _put(RULES, rule, who, now)
 
 
-def _enrolment(who: str, now: datetime, n: int) -> Proposal:
+def _enrollment(who: str, now: datetime, n: int) -> Proposal:
     run = Run.objects.create(lake=LAKE, kind="lifecycle.scan", requested_by="test", queued_at=now)
     generation = ScanSnapshot.objects.create(
         lake=LAKE, run=run, day=now.date(), as_of=now, read_at=now, notification_id=1
@@ -106,10 +106,10 @@ def _enrolment(who: str, now: datetime, n: int) -> Proposal:
         **_common(who, now), level=1, ttl=n + 1, generation=generation, requesters=[who]
     )
     item = EnrollmentItem(enrolment=enrolment, db="sales", table="orders", tbl_id=1)
-    enrolment.digest = enrolment_digest(enrolment, [item])
+    enrolment.digest = enrollment_digest(enrolment, [item])
     enrolment.save(force_insert=True)
     item.save()
-    return _put(ENROLMENTS, enrolment, who, now)
+    return _put(ENROLLMENTS, enrolment, who, now)
 
 
 def _request(who: str, now: datetime, n: int) -> Proposal:
@@ -129,7 +129,7 @@ CASES = {
     "drop plan": Case(PLANS, _plan),
     "relocation plan": Case(FIXES, _fix),
     "standing rule": Case(RULES, _rule, approved="PENDING"),
-    "enrolment": Case(ENROLMENTS, _enrolment, cool=timedelta(0), approved="RUNNING"),
+    "enrolment": Case(ENROLLMENTS, _enrollment, cool=timedelta(0), approved="RUNNING"),
     "policy request": Case(
         REQUESTS,
         _request,

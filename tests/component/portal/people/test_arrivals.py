@@ -10,10 +10,10 @@ from portal.connectors.identity import Identity
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.sign_in_config import OidcConfig, SignInConfig
 from portal.lake.errors import NotAllowed
-from portal.people.arrivals import person_arrives
+from portal.people.deprovisioning import person_close
 from portal.people.domain import Way
-from portal.people.leavers import person_close
 from portal.people.models import SignInIdentity
+from portal.people.provisioning import person_arrives
 from tests.component.conftest import NOW, People
 from tests.support.together import together
 

@@ -16,7 +16,7 @@ from rest_framework.views import APIView
 from portal.access.models import User
 from portal.access.scopes import Scope, register_scope
 from portal.people.models import ApiToken
-from portal.people.token_rules import TokenWish
+from portal.people.token_rules import TokenParams
 from portal.people.tokens import token_end, token_make
 from portal.ui.frame.context import person
 from tests.component.conftest import People
@@ -50,7 +50,7 @@ pytestmark = [pytest.mark.urls(__name__), pytest.mark.usefixtures("lake")]
 
 
 def secret_of(user: User, *scopes: str, days_ago: int = 0, n_days: int = 9) -> str:
-    wish = TokenWish("job", scopes or ("refresh",), n_days)
+    wish = TokenParams("job", scopes or ("refresh",), n_days)
     made = token_make(user.username, wish, user=user, now=timezone.now() - timedelta(days=days_ago))
     return made.secret
 

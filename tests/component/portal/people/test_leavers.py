@@ -16,7 +16,7 @@ from portal.approvals.kinds import ApprovalKind, register
 from portal.approvals.services import approval_check, approval_decide, approval_open
 from portal.audit.models import AuditEvent
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
-from portal.people.leavers import departed, directory_leavers, person_close, person_reopen
+from portal.people.deprovisioning import departed, directory_leavers, person_close, person_reopen
 from portal.people.models import Deactivation
 from tests.component.conftest import LAKE, People
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.generators import SchemaGenerator
 
-from portal.people.token_rules import TokenWish
+from portal.people.token_rules import TokenParams
 from portal.people.tokens import token_make
 from portal.ui.api.throttle import Bucket, forget_callers
 from tests.component.conftest import People
@@ -70,7 +70,7 @@ def test_a_person_who_sends_too_many_api_requests_is_told_when_to_go_on(
 def test_a_program_has_a_limit_of_its_own(people: People, settings: Any) -> None:
     settings.LAKEWARDEN_API_PER_MINUTE, settings.LAKEWARDEN_API_TOKEN_PER_MINUTE = 1, 3
     forget_callers()
-    wish = TokenWish("load", ("refresh",), 9)
+    wish = TokenParams("load", ("refresh",), 9)
     _, secret = token_make("ada", wish, user=people.admin, now=timezone.now())
     program = Client(headers={"Authorization": f"Bearer {secret}"})
     address = reverse("refresh-hook:tell")

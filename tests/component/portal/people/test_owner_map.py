@@ -16,7 +16,7 @@ from portal.access.models import OwnerMapping, User
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import NotAllowed, RuleViolation
-from portal.people.leavers import person_close
+from portal.people.deprovisioning import person_close
 from portal.people.owners import MOST_PEOPLE, owner_map, owner_set
 from tests.component.conftest import LAKE, NOW, People
 from tests.component.lifecycle.scanned import scan

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.access.models import OwnerMapping, User
-from portal.people.leavers import person_close
+from portal.people.deprovisioning import person_close
 from portal.people.models import SignInIdentity
 from tests.component.conftest import LAKE, NOW, People
 

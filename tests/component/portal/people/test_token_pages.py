@@ -19,7 +19,7 @@ from portal.access.models import OwnerMapping, User
 from portal.access.scopes import Scope, register_scope
 from portal.access.services import person_create
 from portal.people.models import ApiToken
-from portal.people.token_rules import TokenWish
+from portal.people.token_rules import TokenParams
 from portal.people.tokens import token_make, token_of
 from tests.component.conftest import LAKE, NOW, People
 from tests.component.portal.people.test_people_pages import page, signed_in
@@ -31,7 +31,7 @@ SECRET = re.compile(r'value="(lw_[\w-]{43})"')
 
 
 def made(user: User, name: str = "nightly load", *, days_ago: int = 0) -> tuple[ApiToken, str]:
-    wish = TokenWish(name, ("refresh",), 9)
+    wish = TokenParams(name, ("refresh",), 9)
     then = timezone.now() - timedelta(days=days_ago)
     return token_make(user.username, wish, user=user, now=then)
 

@@ -13,10 +13,10 @@ from portal.access.services import person_create
 from portal.audit.models import AuditEvent
 from portal.audit.services import audit_verify
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation
-from portal.people.leavers import person_close, person_reopen
+from portal.people.deprovisioning import person_close, person_reopen
 from portal.people.models import ApiToken, Deactivation
 from portal.people.selectors import tokens_at, tokens_for_user
-from portal.people.token_rules import MOST_LIVE, TokenWish, digest_of
+from portal.people.token_rules import MOST_LIVE, TokenParams, digest_of
 from portal.people.tokens import (
     MadeToken,
     token_end,
@@ -29,11 +29,11 @@ from tests.support.together import together
 
 register_scope(Scope("refresh", "Tell what a job has written."))
 pytestmark = pytest.mark.usefixtures("lake")
-WISH = TokenWish("nightly load", ("refresh",), 90)
+WISH = TokenParams("nightly load", ("refresh",), 90)
 DAY = timedelta(days=1)
 
 
-def made(user: User, now: datetime, wish: TokenWish = WISH) -> MadeToken:
+def made(user: User, now: datetime, wish: TokenParams = WISH) -> MadeToken:
     return token_make(user.username, wish, user=user, now=now)
 
 

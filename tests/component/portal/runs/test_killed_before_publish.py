@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import connection
 
 from portal.connectors.lake_config import LakeConfig
-from portal.runs.domain import FIRST_HINT_AGAIN
+from portal.runs.domain import FIRST_REPUBLISH
 from portal.runs.execution.takeover import watch
 from portal.runs.models import Outbox, Run
 from portal.runs.outbox.services import outbox_publish
@@ -49,7 +49,7 @@ def test_a_run_whose_process_was_killed_after_its_commit_is_published_at_once(
     assert sent == [str(run.pk)]
     # Without the row, the watchdog would be the first to speak of the run.
     Outbox.objects.all().delete()
-    watch(now=run.queued_at + FIRST_HINT_AGAIN - timedelta(seconds=1))
+    watch(now=run.queued_at + FIRST_REPUBLISH - timedelta(seconds=1))
     assert not Outbox.objects.exists()
-    watch(now=run.queued_at + FIRST_HINT_AGAIN)
+    watch(now=run.queued_at + FIRST_REPUBLISH)
     assert Outbox.objects.get().row_id == str(run.pk)

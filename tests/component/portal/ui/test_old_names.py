@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import pytest
 from rest_framework import serializers
 
-from lifecycle.drop.api.serializers import WishRequestSerializer
+from lifecycle.drop.api.serializers import DeletionRequestParamsSerializer
 from optimizer.models import Commit
 from portal.ui.api.old_names import OldNames
 
@@ -60,6 +60,6 @@ def test_a_bad_value_by_the_old_name_is_refused_by_the_new_names_rule() -> None:
 
 
 def test_a_deletion_request_of_an_older_program_still_lets_recently_read_data_go() -> None:
-    fields = WishRequestSerializer().get_fields()
+    fields = DeletionRequestParamsSerializer().get_fields()
     assert {"with_still_read", "with_recently_read"} <= set(fields)
     assert fields["with_still_read"].read_only

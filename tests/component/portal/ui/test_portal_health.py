@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.access.scopes import METRICS_SCOPE
-from portal.people.token_rules import TokenWish
+from portal.people.token_rules import TokenParams
 from portal.people.tokens import token_make
 from portal.runs.models import Lease, Run
 from tests.component.conftest import LAKE, People
@@ -76,7 +76,7 @@ def test_metrics_are_for_monitors_admins_and_operators(people: People) -> None:
         client.force_login(user)
         assert client.get("/metrics").status_code == status
     for scope, status in ((METRICS_SCOPE, 200), ("refresh", 403)):
-        wish = TokenWish("prometheus", (scope,), 9)
+        wish = TokenParams("prometheus", (scope,), 9)
         _, secret = token_make("olga", wish, user=people.owner, now=timezone.now())
         accept = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.3"
         sent = {"Authorization": f"Bearer {secret}", "Accept": accept}

@@ -20,7 +20,7 @@ from lifecycle.models import DatabaseFinding, DatabaseSetting, DropPlan, PolicyR
 from portal.access.models import User
 from portal.audit.models import AuditEvent
 from portal.safety.selectors import emergency_stop_state
-from portal.safety.services import red_button_on_danger
+from portal.safety.services import emergency_stop_on_danger
 from tests.component.lifecycle.plan_world import LAKE, NOW, PASSWORD, World, make_world, partitions
 from tests.support.clock import start_clock
 
@@ -113,7 +113,7 @@ def test_a_command_and_the_api_refuse_it_too(world: World) -> None:
 
 
 def test_danger_presses_the_button_whatever_its_words_hold(world: World) -> None:
-    red_button_on_danger(LAKE, run_id="1", reason="/data/a\x00b is gone", now=NOW)
+    emergency_stop_on_danger(LAKE, run_id="1", reason="/data/a\x00b is gone", now=NOW)
     press = emergency_stop_state(LAKE)
     assert press is not None
     assert press.reason == "Run 1: /data/a\ufffdb is gone"

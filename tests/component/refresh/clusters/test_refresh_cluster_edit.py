@@ -15,7 +15,7 @@ from portal.audit.models import AuditEvent
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from refresh.clusters.services.clusters import Actor, cluster_read
 from refresh.clusters.services.editing import cluster_edit
-from refresh.clusters.services.trial import ClusterWish, cluster_retest
+from refresh.clusters.services.trial import ClusterParams, cluster_retest
 from refresh.models import Cluster, RefreshTarget
 from stack.starrocks.running import RunningCluster
 from tests.component.conftest import NOW, People
@@ -52,14 +52,14 @@ def test_other_addresses_are_tried_out_kept_and_recorded_and_the_history_stays(
 ) -> None:
     table = target(row, "orders", now=NOW)
     statement(table, began=NOW)
-    before = ClusterWish.of(row)
+    before = ClusterParams.of(row)
     wish = replace(before, addresses=tuple(reversed(places(cluster))))
     assert cluster_retest(row, wish).warnings == []
     cluster_edit(row, wish, version=0, by=KEEPER, now=now)
     assert Cluster.objects.get().read_requested_at == now, "by the worker"
     cluster_read(row, now=now)
     kept = Cluster.objects.get()
-    assert (ClusterWish.of(kept), kept.version) == (wish, 1)
+    assert (ClusterParams.of(kept), kept.version) == (wish, 1)
     assert (kept.front_ends.count(), kept.problem) == (3, "")
     assert RefreshTarget.objects.get().history.count() == 1
     event = AuditEvent.objects.get()
@@ -72,7 +72,7 @@ def test_other_addresses_are_tried_out_kept_and_recorded_and_the_history_stays(
 
 
 def test_what_does_not_answer_changes_nothing(row: Cluster, now: datetime) -> None:
-    before = ClusterWish.of(row)
+    before = ClusterParams.of(row)
     for change in (
         {"addresses": ("127.0.0.1:1",)},
         {"addresses": ()},
@@ -83,20 +83,20 @@ def test_what_does_not_answer_changes_nothing(row: Cluster, now: datetime) -> No
         with pytest.raises(RuleViolation):
             cluster_edit(row, replace(before, **change), version=0, by=KEEPER, now=now)
     kept = Cluster.objects.get()
-    assert (ClusterWish.of(kept), kept.version, kept.front_ends.count()) == (before, 0, 3)
+    assert (ClusterParams.of(kept), kept.version, kept.front_ends.count()) == (before, 0, 3)
     assert AuditEvent.objects.count() == 0
 
 
 def test_of_two_people_at_once_the_second_is_told(
     row: Cluster, cluster: RunningCluster, now: datetime
 ) -> None:
-    first, second = (replace(ClusterWish.of(row), addresses=places(cluster)[:n]) for n in (2, 3))
+    first, second = (replace(ClusterParams.of(row), addresses=places(cluster)[:n]) for n in (2, 3))
     seen = Cluster.objects.get()
     cluster_edit(row, first, version=0, by=KEEPER, now=now)
     for found in (seen, Cluster.objects.get()):
         with pytest.raises(StaleState, match="Load its page again"):
             cluster_edit(found, second, version=0, by=KEEPER, now=now)
-    assert ClusterWish.of(Cluster.objects.get()) == first
+    assert ClusterParams.of(Cluster.objects.get()) == first
 
 
 def test_front_ends_of_the_old_place_are_asked_no_more_and_another_cluster_is_warned_of(
@@ -105,7 +105,7 @@ def test_front_ends_of_the_old_place_are_asked_no_more_and_another_cluster_is_wa
     old = set(row.front_ends.values_list("name", flat=True))
     members = tuple(replace(one, host=f"127.0.0.{n}") for n, one in enumerate(spec().members, 12))
     with RunningCluster(replace(spec(), members=members), hives={URIS: small_hive}) as other:
-        wish = replace(ClusterWish.of(row), addresses=places(other)[:1])
+        wish = replace(ClusterParams.of(row), addresses=places(other)[:1])
         assert "If this is another cluster" in " ".join(cluster_retest(row, wish).warnings)
         cluster_edit(row, wish, version=0, by=KEEPER, now=now)
         assert row.front_ends.count() == 0
@@ -118,7 +118,7 @@ def test_front_ends_of_the_old_place_are_asked_no_more_and_another_cluster_is_wa
 def test_a_stranger_changes_no_address(row: Cluster, people: People, now: datetime) -> None:
     for user in (people.stranger, people.owner, people.dba):
         with pytest.raises(NotAllowed):
-            cluster_edit(row, ClusterWish.of(row), version=0, by=Actor.of(user), now=now)
+            cluster_edit(row, ClusterParams.of(row), version=0, by=Actor.of(user), now=now)
         client = signed_in(user)
         address = reverse("refresh:cluster-edit", args=["bi"])
         assert client.get(address).status_code == client.post(address).status_code == 404

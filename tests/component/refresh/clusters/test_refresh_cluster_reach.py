@@ -13,7 +13,7 @@ from portal.lake.errors import NotAllowed, PortalError
 from refresh.clusters.services.clusters import Actor, cluster_read
 from refresh.clusters.services.editing import cluster_edit
 from refresh.clusters.services.reach import ANYWHERE, Reach, cluster_password
-from refresh.clusters.services.trial import ClusterWish, cluster_test
+from refresh.clusters.services.trial import ClusterParams, cluster_test
 from refresh.models import Cluster
 from stack.process import LOOPBACK
 from stack.starrocks.running import RunningCluster
@@ -92,7 +92,7 @@ def test_what_answered_sends_us_nowhere_else(cluster: RunningCluster, settings: 
     """A server of somebody's own could list any address as its front end."""
     first, second, third = (f"{host}:{port}" for host, port in cluster.addresses())
     settings.LAKEWARDEN_CLUSTER_ADDRESSES = (first,)
-    wish = ClusterWish((first,), "svc", secret(settings))
+    wish = ClusterParams((first,), "svc", secret(settings))
     report = cluster_test(wish, reach=Reach())
     assert not report.is_good
     assert f"{second}, {third}: not among" in " ".join(report.problems)
@@ -110,10 +110,10 @@ def test_an_operator_changes_the_login_of_a_cluster_whose_addresses_an_admin_kep
     by = Actor("otto", is_keeper=True, is_admin=False)
     other = settings.LAKEWARDEN_PASSWORD_DIR / "next"
     other.mkdir()
-    wish = ClusterWish(tuple(row.addresses), "svc", str(password_file(other)))
+    wish = ClusterParams(tuple(row.addresses), "svc", str(password_file(other)))
     cluster_edit(row, wish, version=0, by=by, now=NOW)
     assert row.version == 1
-    strange = ClusterWish(("127.0.0.99:1",), "svc", wish.password_file)
+    strange = ClusterParams(("127.0.0.99:1",), "svc", wish.password_file)
     with pytest.raises(NotAllowed):
         cluster_edit(row, strange, version=1, by=by, now=NOW)
 

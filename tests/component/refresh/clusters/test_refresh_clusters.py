@@ -25,7 +25,7 @@ from refresh.clusters.services.clusters import (
 )
 from refresh.clusters.services.fe_client import BRIEF, PATIENT
 from refresh.clusters.services.reach import ANYWHERE
-from refresh.clusters.services.trial import ClusterWish, StandsFor, cluster_test
+from refresh.clusters.services.trial import ClusterParams, StandsFor, cluster_test
 from refresh.core.connectors.front_end import Budget
 from refresh.core.domain.versions import Dialect
 from refresh.models import Cluster, ClusterFrontEnd
@@ -49,9 +49,11 @@ def lake_of_the_cluster(tmp_path: Path, settings: Any) -> None:
     lake_at(tmp_path, settings)
 
 
-def wish(running: RunningCluster, folder: Path, *, user: str = "svc", only: int = 1) -> ClusterWish:
+def wish(
+    running: RunningCluster, folder: Path, *, user: str = "svc", only: int = 1
+) -> ClusterParams:
     places = tuple(f"{host}:{port}" for host, port in running.addresses()[:only])
-    return ClusterWish(places, user, str(password_file(folder)))
+    return ClusterParams(places, user, str(password_file(folder)))
 
 
 def added(running: RunningCluster, folder: Path) -> Cluster:

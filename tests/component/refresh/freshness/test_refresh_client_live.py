@@ -10,7 +10,7 @@ from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from portal.connectors.lake_config import LakeConfig
-from portal.people.token_rules import TokenWish
+from portal.people.token_rules import TokenParams
 from portal.people.tokens import token_make
 from refresh.client import Portal, RefreshError
 from refresh.freshness.domain.coverage import CompletedRefresh, write_done
@@ -41,7 +41,7 @@ def test_n14_a_job_tells_and_waits_by_its_token(
     hive: HookLake, people: People, live_server: LiveServer
 ) -> None:
     cluster()
-    wish = TokenWish("nightly job", ("refresh",), 9)
+    wish = TokenParams("nightly job", ("refresh",), 9)
     secret = token_make("olga", wish, user=people.owner, now=timezone.now()).secret
     portal = Portal(live_server.url, secret, patience=5)
     told = portal.tell("shop.sales", ["dt=2026-11-21"])

@@ -18,7 +18,7 @@ from refresh.changes.domain.changes import Cause
 from refresh.changes.services.record_changes import Change, note_change
 from refresh.freshness.domain.coverage import CompletedRefresh, Wish, write_done
 from refresh.freshness.selectors.waiting import Asked, look
-from refresh.freshness.services.waiting import LONGEST_BLOCK, Clock, WaitWish, wait_until_visible
+from refresh.freshness.services.waiting import LONGEST_BLOCK, Clock, WaitParams, wait_until_visible
 from refresh.models import Cluster, ClusterFrontEnd, RefreshTarget, TargetFrontEnd, WatchedTable
 from tests.component.conftest import People
 from tests.component.quality.hook_world import LEAVES, HookLake, metastore_of
@@ -186,7 +186,7 @@ def test_n14_one_request_is_kept_until_it_is_visible_or_its_time_is_over(people:
     def waited(seconds: float) -> tuple[bool, int]:
         passed[0] = timedelta()
         TargetFrontEnd.objects.all().delete()
-        wish = WaitWish("main", "shop.sales", (), NOW, timedelta(seconds=seconds))
+        wish = WaitParams("main", "shop.sales", (), NOW, timedelta(seconds=seconds))
         clock = Clock(lambda: began + passed[0], pause)
         found = wait_until_visible(wish, user=people.operator, clock=clock)
         return found.seen.is_visible, found.ask_again_seconds

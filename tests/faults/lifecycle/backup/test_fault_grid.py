@@ -38,7 +38,7 @@ _BACK = [
     Case("restore-as", "done:before:kill", "table", "managed", approved=True),
 ]
 # Of every remote effect one lost answer, and each change while settle waits; nothing dies in these.
-_UNSURE = [
+_OUTCOME_UNKNOWN = [
     Case("drop-lost", "rename:unanswered", "parts", "managed", approved=True),
     Case("drop-lost", "rename:repeated", "table", "external", approved=False),
     Case("drop-lost", "drop:unanswered", "parts", "external", approved=True),
@@ -65,10 +65,10 @@ _UNSURE = [
 def test_ci_runs_at_least_24_cells_of_the_grid() -> None:
     known = {case.name for case in all_cases()}
     assert len(_CI) >= 24
-    assert {case.name for case in _CI + _BACK + _UNSURE} <= known
+    assert {case.name for case in _CI + _BACK + _OUTCOME_UNKNOWN} <= known
 
 
-@pytest.mark.parametrize("case", _UNSURE, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", _OUTCOME_UNKNOWN, ids=lambda case: case.name)
 def test_an_answer_that_is_lost_loses_nothing(embedded_stack: Stack, case: Case) -> None:
     run_case(embedded_stack.config("main"), case)
 

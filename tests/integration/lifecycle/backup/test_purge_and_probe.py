@@ -168,7 +168,7 @@ def test_late_data_is_found_and_a_purge_takes_only_what_it_may(scene: Scene) -> 
     late_writer_is_found_and_told(scene)
     before = {table: scene.backup(table) for table in scene.rows}
     announce(scene)
-    nothing_is_purged_under_the_red_button(scene)
+    nothing_is_purged_under_the_emergency_stop(scene)
     purge_takes_only_what_it_may(scene, before)
 
 
@@ -228,7 +228,7 @@ def announce(scene: Scene) -> None:
     scene.send(then)
 
 
-def nothing_is_purged_under_the_red_button(scene: Scene) -> None:
+def nothing_is_purged_under_the_emergency_stop(scene: Scene) -> None:
     """Neither by the clock nor by hand."""
     params = PurgeKind().scheduled_params(LAKE, now=instant())
     before = scene.row("gone").purge_after

@@ -27,7 +27,11 @@ from lifecycle.inventory.services.scan import scan_request
 from lifecycle.models import PlanState
 from lifecycle.planning.jobs.acting import spread_lister
 from lifecycle.restore.selectors.backups import BackupChoice
-from lifecycle.restore.services.backups import RestoreWish, restore_preview_request, restore_request
+from lifecycle.restore.services.backups import (
+    RestoreParams,
+    restore_preview_request,
+    restore_request,
+)
 from portal.access.models import User
 from portal.connectors.hdfs_filesystem import HdfsFileSystem
 from portal.connectors.lake_config import load_lakes
@@ -132,7 +136,7 @@ def restored(story: Story, batch: BackupBatch, spark: SparkSession) -> Run:
     """Preview and restore a batch, as its owner asks."""
     alice = story.people["alice"]
     choice = BackupChoice(day=batch.day, db=story.db, table="visits")
-    wish = RestoreWish(choice, "needed")
+    wish = RestoreParams(choice, "needed")
     preview = run_drive(restore_preview_request(LAKE, wish, user=alice, now=timezone.now()).pk)
     assert preview.state == "DONE", preview.error
     return run_here(restore_request(preview, user=alice, now=timezone.now()), spark)

@@ -19,12 +19,12 @@ from lifecycle.drop.services.execution import plans_start_due
 from lifecycle.models import BackupSlice, DropPlan, PlanState
 from lifecycle.restore.selectors.backups import BackupChoice
 from lifecycle.restore.services.backups import (
-    RestoreWish,
+    RestoreParams,
     backup_items_request,
     restore_preview_request,
     restore_run_of,
 )
-from lifecycle.restore.services.undo import UndoWish, restore_undo_request
+from lifecycle.restore.services.undo import UndoParams, restore_undo_request
 from lifecycle.schedule.services import daily_cycle
 from portal.audit.models import AuditEvent
 from portal.lake.errors import StaleState
@@ -92,7 +92,7 @@ def test_scan_notice_plan_approve_drop_and_restore(story: Story) -> None:
     assert look.state == "DONE", look.error
     assert BackupSlice.objects.filter(batch=batch).count() == 2
 
-    wish = RestoreWish(
+    wish = RestoreParams(
         BackupChoice(day=batch.day, db=story.db, table="visits"), "needed", straight_on=True
     )
     alice = story.people["alice"]
@@ -118,7 +118,7 @@ def it_goes_back_by_who_restored_it(story: Story, preview: Run, batch: BackupBat
     """As an application of the cluster; what else an undo does, test_restore_undo.py tries."""
     if story.config.spark_master == "local[*]":
         return
-    wish = UndoWish("the wrong table", timezone.now())
+    wish = UndoParams("the wrong table", timezone.now())
     alice = story.people["alice"]
     undo = restore_undo_request(preview, wish, user=alice, now=timezone.now())
     undo = run_drive(undo.pk)

@@ -14,7 +14,7 @@ from django.utils import timezone
 from pyspark.sql import SparkSession
 from pytest_django import Settings
 
-from lifecycle.policies.services.holding import HoldWish, legal_hold_place
+from lifecycle.policies.services.holding import HoldParams, legal_hold_place
 from portal.access.lakes import get_lake
 from portal.lake.names import TableName
 from stack.stack import Stack
@@ -68,7 +68,7 @@ def test_a_table_goes_whole_a_partition_alone_and_the_rest_stays(
     story = tables.story
     story.scanned(spark, NOW - timedelta(days=8))
     story.scanned(spark, NOW)
-    wish = HoldWish(LAKE, story.db, "evidence", partition="", until=None, reason="A lawsuit")
+    wish = HoldParams(LAKE, story.db, "evidence", partition="", until=None, reason="A lawsuit")
     legal_hold_place(wish, user=story.people["ada"], now=timezone.now())
     the_page_says_why(tables)
     plan = story.plan(NOW, *tables.names)

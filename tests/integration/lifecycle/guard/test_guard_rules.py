@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from lifecycle.core.domain.enrolment import read_policy
+from lifecycle.core.domain.enrollment import read_policy
 from portal.lake.errors import RuleViolation
 from portal.lake.paths import LakePath
 

@@ -13,11 +13,11 @@ from pyspark.sql import SparkSession
 from pytest_django import Settings
 
 from lifecycle.backup.engine.facts import DDL_TIME
-from lifecycle.enrollment.services.enrolments import (
-    EnrolWish,
-    enrolment_decide,
-    enrolment_request,
-    enrolment_undo,
+from lifecycle.enrollment.services.enrollments import (
+    EnrollmentParams,
+    enrollment_decide,
+    enrollment_request,
+    enrollment_undo,
 )
 from lifecycle.expiry.domain.rule import ExpiryClass, update_time
 from lifecycle.expiry.domain.what_if import Outcome
@@ -33,14 +33,14 @@ from lifecycle.models import (
     TableFinding,
 )
 from lifecycle.policies.domain.policy import Values
-from lifecycle.policies.run_kinds import policy_look_request
-from lifecycle.policies.services.requests import policy_request_decide
-from lifecycle.policies.services.wishes import (
-    HandOverWish,
-    SetWish,
+from lifecycle.policies.run_kinds import policy_inspection_request
+from lifecycle.policies.services.request_params import (
+    HandoverParams,
+    SetParams,
     hand_over_request,
     policy_set_request,
 )
+from lifecycle.policies.services.requests import policy_request_decide
 from portal.access.models import ADMIN, User
 from portal.approvals.domain import DecisionInput
 from portal.audit.models import AuditEvent
@@ -164,7 +164,7 @@ class World:
         return {(row["tbl"], row["part_name"]): row for row in found.rows("items")}
 
     def set(self, table: str, seen: Values, wanted: Values, *, who: str = "ada") -> PolicyRequest:
-        wish = SetWish(self.db, table, seen, wanted, "because")
+        wish = SetParams(self.db, table, seen, wanted, "because")
         made = policy_set_request(LAKE, wish, user=self.people[who], now=TODAY)
         return self.ran(made)
 
@@ -240,7 +240,7 @@ def test_a_what_if_is_what_the_next_scan_finds_and_no_clock_moves(world: World) 
     kept = world.decide(world.set("flat", Values(1, 60), Values(0, 60), who="alice"), "ben")
     assert kept.state == "DONE"
     offer = hand_over_request(
-        LAKE, HandOverWish(world.db, "flat", "alice", "bob", "I leave"),
+        LAKE, HandoverParams(world.db, "flat", "alice", "bob", "I leave"),
         user=world.people["alice"], now=TODAY,
     )  # fmt: skip
     assert world.decide(offer, "bob").state == "DONE"
@@ -275,7 +275,7 @@ def test_a_what_if_is_what_the_next_scan_finds_and_no_clock_moves(world: World) 
     assert (enrolled.later.n, enrolled.stays.n) == (found["NOT_NOW"], found["UNREADY"])
 
     # Undone, everything says exactly what it said, and again no clock has moved.
-    enrolment_undo(enrolment.pk, user=world.people["ben"], reason="too early", now=TODAY)
+    enrollment_undo(enrolment.pk, user=world.people["ben"], reason="too early", now=TODAY)
     enrolment.refresh_from_db()
     assert enrolment.undo_run_id is not None
     assert run_drive(enrolment.undo_run_id).state == "DONE"
@@ -290,8 +290,8 @@ def test_a_what_if_is_what_the_next_scan_finds_and_no_clock_moves(world: World) 
 
 
 def enrol(world: World, wanted: Values) -> Enrollment:
-    wish = EnrolWish({"db": world.db}, wanted, n_tables=3, reason="the old lake")
-    made = enrolment_request(LAKE, wish, user=world.people["ada"], now=TODAY)
+    wish = EnrollmentParams({"db": world.db}, wanted, n_tables=3, reason="the old lake")
+    made = enrollment_request(LAKE, wish, user=world.people["ada"], now=TODAY)
     approve(world, made)
     assert made.state == "DONE"
     return made
@@ -302,7 +302,7 @@ def approve(world: World, enrolment: Enrollment) -> None:
     for who in ("ben", "cleo"):
         word = DecisionInput("APPROVE", "", enrolment.digest)
         user = world.people[who]
-        enrolment_decide(enrolment.pk, user=user, word=word, authenticated_at=TODAY, now=TODAY)
+        enrollment_decide(enrolment.pk, user=user, word=word, authenticated_at=TODAY, now=TODAY)
     enrolment.refresh_from_db()
     assert enrolment.run_id is not None
     assert run_drive(enrolment.run_id).state == "DONE"
@@ -319,12 +319,12 @@ def test_what_stands_is_compared_again_before_anything_is_written(world: World) 
 def _what_others_changed_is_left(world: World) -> None:
     stale = policy_set_request(
         LAKE,
-        SetWish(world.db, "visits", Values(1, 60), Values(1, 90), "because"),
+        SetParams(world.db, "visits", Values(1, 60), Values(1, 90), "because"),
         user=world.people["ada"],
         now=TODAY,
     )
-    wish = EnrolWish({"db": world.db}, Values(1, 30), n_tables=3, reason="old")
-    enrolment = enrolment_request(LAKE, wish, user=world.people["ada"], now=TODAY)
+    wish = EnrollmentParams({"db": world.db}, Values(1, 30), n_tables=3, reason="old")
+    enrolment = enrollment_request(LAKE, wish, user=world.people["ada"], now=TODAY)
     for name in ("visits", "old"):
         world.alter(name, LEVEL="1", TTL="7")
     world.metastore.drop_table(world.name("plain"))
@@ -342,7 +342,7 @@ def _what_others_changed_is_left(world: World) -> None:
     assert "TTL 7 days" in items["old"].note
     # Somebody changes an enrolled table; taking the enrollment back leaves it.
     world.alter("small", ttl="8")
-    undone = enrolment_undo(enrolment.pk, user=world.people["ada"], reason="no", now=TODAY)
+    undone = enrollment_undo(enrolment.pk, user=world.people["ada"], reason="no", now=TODAY)
     assert undone.undo_run_id is not None
     run_drive(undone.undo_run_id)
     assert enrolment.items.get(table="small").state == "KEPT"
@@ -350,7 +350,7 @@ def _what_others_changed_is_left(world: World) -> None:
 
 
 def _what_new_tables_get_is_read_and_set(world: World) -> None:
-    look = policy_look_request(LAKE, world.db, user=world.people["ada"], now=TODAY)
+    look = policy_inspection_request(LAKE, world.db, user=world.people["ada"], now=TODAY)
     assert run_drive(look.pk).state == "DONE"
     seen = PolicySnapshot.objects.get(db=world.db, table="").values
     before = world.metastore.database(world.db)

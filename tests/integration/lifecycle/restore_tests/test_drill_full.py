@@ -10,8 +10,8 @@ from django.utils import timezone
 from pyspark.sql import SparkSession
 from pytest_django import Settings
 
-from lifecycle.restore_tests.domain import DrillState, read_scratch
-from lifecycle.restore_tests.services.drills import drill_request
+from lifecycle.restore_tests.domain import RestoreTestState, read_scratch
+from lifecycle.restore_tests.services.restore_tests import restore_test_request
 from portal.access.services import person_create
 from portal.runs.models import Run
 from stack.stack import Stack
@@ -59,12 +59,14 @@ def seen(lake: ActLake) -> list[object]:
 def test_a_drill_on_hdfs_proves_and_leaves_nothing(lake: ActLake, spark: SparkSession) -> None:
     admin = person_create("ada", password="correct horse", email="a@example.org", roles=["admin"])
     before = seen(lake)
-    drill = drill_request(LAKE, user=admin, now=timezone.now())
+    drill = restore_test_request(LAKE, user=admin, now=timezone.now())
     run = run_here(Run.objects.get(pk=drill.run_id), spark)
     assert run.state == "DONE", run.error
     drill.refresh_from_db()
     said = {item.name: item.said for item in drill.items.all()}
-    assert (drill.state, drill.n_verified, drill.n_differing) == (DrillState.PROVEN, 3, 0), said
+    assert (drill.state, drill.n_verified, drill.n_differing) == (RestoreTestState.PROVEN, 3, 0), (
+        said
+    )
     assert drill.is_clean
     assert sum(one.n_rows or 0 for one in drill.items.filter(table="parts")) == 3 + 4
     assert seen(lake) == before

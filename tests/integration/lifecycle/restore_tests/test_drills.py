@@ -20,8 +20,12 @@ from pytest_django import Settings
 from lifecycle.backup.engine.journal.reading import batches
 from lifecycle.backup.models import BackupBatch
 from lifecycle.models import RestoreTest, RestoreTestItem, RestoreVerification
-from lifecycle.restore_tests.domain import Compared, DrillState, read_scratch
-from lifecycle.restore_tests.services.drills import KIND, drill_params, drill_request
+from lifecycle.restore_tests.domain import Compared, RestoreTestState, read_scratch
+from lifecycle.restore_tests.services.restore_tests import (
+    KIND,
+    restore_test_params,
+    restore_test_request,
+)
 from portal.access.models import User
 from portal.access.services import person_create
 from portal.audit.models import AuditEvent
@@ -49,7 +53,7 @@ class Scene:
 
     def drill(self) -> RestoreTest:
         """Ask for a restore test and drive it to its end."""
-        drill = drill_request(LAKE, user=self.admin, now=timezone.now())
+        drill = restore_test_request(LAKE, user=self.admin, now=timezone.now())
         run = run_here(Run.objects.get(pk=drill.run_id), self.spark)
         assert run.state == "DONE", run.error
         drill.refresh_from_db()
@@ -114,7 +118,9 @@ def test_a_backup_is_proven_and_what_is_damaged_is_named(scene: Scene) -> None:
     assert len(last_read) > 6
     assert scene.last_read() == last_read, "a restore test is no reader of the data"
     said = {item.name: item.said for item in RestoreTestItem.objects.all()}
-    assert (drill.state, drill.n_verified, drill.n_differing) == (DrillState.PROVEN, 3, 0), said
+    assert (drill.state, drill.n_verified, drill.n_differing) == (RestoreTestState.PROVEN, 3, 0), (
+        said
+    )
     assert drill.is_clean
     assert scene.tree() == before
     assert scene.scratch() == []
@@ -141,7 +147,7 @@ def _a_flipped_byte_and_a_missing_file_are_named(scene: Scene) -> None:
     gone.unlink()
     damaged = scene.tree()
     drill = scene.drill()
-    assert (drill.state, drill.n_verified, drill.n_differing) == (DrillState.FAILED, 1, 2)
+    assert (drill.state, drill.n_verified, drill.n_differing) == (RestoreTestState.FAILED, 1, 2)
     wrong = {item.table: item.said for item in drill.items.filter(outcome=Compared.DIFFERS)}
     assert data.name in wrong["parts"]
     assert "cannot be read" in wrong["parts"]
@@ -153,11 +159,11 @@ def _a_flipped_byte_and_a_missing_file_are_named(scene: Scene) -> None:
 
 def test_what_a_killed_drill_leaves_is_cleared_by_the_next(scene: Scene, tmp_path: Path) -> None:
     before = scene.tree()
-    drill = drill_request(LAKE, user=scene.admin, now=timezone.now())
+    drill = restore_test_request(LAKE, user=scene.admin, now=timezone.now())
     job = start(
         scene.lake.config,
-        "lifecycle.restore_tests.jobs.drill",
-        drill_params(drill),
+        "lifecycle.restore_tests.jobs.restore_test",
+        restore_test_params(drill),
         run=str(drill.run_id),
         log=tmp_path / "drill.log",
         failpoint="restored:after:kill",
@@ -170,8 +176,8 @@ def test_what_a_killed_drill_leaves_is_cleared_by_the_next(scene: Scene, tmp_pat
     )
     after = scene.drill()
     assert after.pk != drill.pk
-    assert after.state == DrillState.PROVEN
+    assert after.state == RestoreTestState.PROVEN
     drill.refresh_from_db()
-    assert (drill.state, drill.is_clean) == (DrillState.INCOMPLETE, True)
+    assert (drill.state, drill.is_clean) == (RestoreTestState.INCOMPLETE, True)
     assert scene.scratch() == []
     assert scene.tree() == before

@@ -16,7 +16,7 @@ from portal.access.services import person_create
 from portal.connectors.ldap import Ldap
 from portal.connectors.sign_in_config import LdapConfig, SignInConfig
 from portal.lake.errors import ExternalFailure
-from portal.people.leavers import ldap_leavers
+from portal.people.deprovisioning import ldap_leavers
 from portal.people.models import SignInIdentity
 from stack.ledger import Ledger
 from stack.servers.ldap import GROUPS, PEOPLE, SERVICE, LdapServer

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pymetastore.hive_metastore import ttypes
 
 from lifecycle.backup.engine.journal.records import FileFact, Generation, ItemIntent
-from lifecycle.backup.engine.restore.fit import storage_misfit, table_misfit
+from lifecycle.backup.engine.restore.fit import storage_mismatch, table_mismatch
 from lifecycle.backup.engine.restore.target import parents_above
 from portal.lake.paths import LakePath
 
@@ -70,7 +70,7 @@ FITS = [
 
 @pytest.mark.parametrize("live", FITS)
 def test_more_columns_another_place_and_other_policy_fit(live: ttypes.Table) -> None:
-    assert table_misfit(table(), live) == ""
+    assert table_mismatch(table(), live) == ""
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_more_columns_another_place_and_other_policy_fit(live: ttypes.Table) -> 
 def test_what_a_reader_would_take_for_something_else_is_refused(
     live: ttypes.Table, why: str
 ) -> None:
-    assert why in table_misfit(table(), live)
+    assert why in table_mismatch(table(), live)
 
 
 PLACEHOLDER = [("col", "array<string>")]
@@ -109,21 +109,21 @@ def test_where_spark_wrote_the_columns_down_it_goes_by_those(n_parts: int) -> No
     wider = [*SPARK[:2], ("newer", "integer"), SPARK[2]]
     for columns in (SPARK, wider):
         live = table(cols=PLACEHOLDER, parameters=spark(columns, n_parts=n_parts))
-        assert table_misfit(before, live) == ""
+        assert table_mismatch(before, live) == ""
     for columns in (SPARK[1:], [("id", "integer"), *SPARK[1:]]):
         live = table(cols=PLACEHOLDER, parameters=spark(columns, n_parts=n_parts))
-        assert "its column 1 is" in table_misfit(before, live)
+        assert "its column 1 is" in table_mismatch(before, live)
     unreadable = {"spark.sql.sources.schema.numParts": "2", "spark.sql.sources.schema.part.0": "{"}
     live = table(cols=PLACEHOLDER, parameters=unreadable)
-    assert "unreadable schema" in table_misfit(before, live)
+    assert "unreadable schema" in table_mismatch(before, live)
 
 
 def test_a_partition_of_another_life_of_its_table_is_judged_for_itself() -> None:
     older = storage(cols=[("id", "bigint")])
-    assert storage_misfit(older, table().sd) == ""
+    assert storage_mismatch(older, table().sd) == ""
     other = storage(cols=[("id", "int"), ("note", "string")])
-    assert storage_misfit(other, table().sd).startswith("its column 1 is id bigint")
-    assert "its file format" in storage_misfit(storage(serde="text"), table().sd)
+    assert storage_mismatch(other, table().sd).startswith("its column 1 is id bigint")
+    assert "its file format" in storage_mismatch(storage(serde="text"), table().sd)
 
 
 NAMES = st.text("abc", min_size=1, max_size=2)
@@ -137,13 +137,13 @@ def test_a_table_fits_itself_with_columns_after_its_own_and_nothing_less(
     cols: Columns, keys: Columns, more: Columns, at: int
 ) -> None:
     before = table(cols=cols, keys=keys)
-    assert table_misfit(before, deepcopy(before)) == ""
-    assert table_misfit(before, table(cols=cols + more, keys=keys)) == ""
+    assert table_mismatch(before, deepcopy(before)) == ""
+    assert table_mismatch(before, table(cols=cols + more, keys=keys)) == ""
     at %= len(cols)
-    assert table_misfit(before, table(cols=cols[:at], keys=keys))
+    assert table_mismatch(before, table(cols=cols[:at], keys=keys))
     changed = [*cols[:at], (cols[at][0], "double"), *cols[at + 1 :]]
-    assert table_misfit(before, table(cols=changed, keys=keys))
-    assert table_misfit(before, table(cols=cols, keys=keys + more))
+    assert table_mismatch(before, table(cols=changed, keys=keys))
+    assert table_mismatch(before, table(cols=cols, keys=keys + more))
 
 
 def test_directories_above_a_new_place_are_as_those_above_the_old_one() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifecycle.core.domain.enrolment import Policy, read_policy
+from lifecycle.core.domain.enrollment import Policy, read_policy
 
 
 @pytest.mark.parametrize(

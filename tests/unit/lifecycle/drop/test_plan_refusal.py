@@ -108,12 +108,12 @@ def test_each_circumstance_keeps_it_with_its_reason(
 
 def test_still_read_data_goes_only_with_its_owners_yes() -> None:
     read = replace(DUE, cls=ExpiryClass.STILL_READ)
-    assert refusal(read, replace(FREE, yes_to_still_read=named(TABLE))) is None
+    assert refusal(read, replace(FREE, consent_to_recently_read=named(TABLE))) is None
 
 
 @pytest.mark.parametrize(
     "cls", sorted(set(ExpiryClass) - {ExpiryClass.CLEAN_NOW, ExpiryClass.STILL_READ})
 )
 def test_no_other_class_ever_enters_a_plan(cls: ExpiryClass) -> None:
-    everything = replace(FREE, yes_to_still_read=named(Name("sales")))
+    everything = replace(FREE, consent_to_recently_read=named(Name("sales")))
     assert refusal(replace(DUE, cls=cls), everything) is not None

@@ -95,7 +95,7 @@ def test_each_item_is_told_once_a_day_ahead_however_many_scans_are_missed(
     told = [
         today
         for before, today in zip([None, *scanned], scanned, strict=False)
-        if is_told_a_day_ahead(first_on, today=today, last_told_on=before)
+        if is_told_a_day_ahead(first_on, today=today, last_notified_on=before)
     ]
     in_time = [today for today in scanned if today >= first_on - timedelta(days=1)]
     assert told == in_time[:1]

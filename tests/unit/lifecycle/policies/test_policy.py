@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifecycle.core.domain.enrolment import read_policy
+from lifecycle.core.domain.enrollment import read_policy
 from lifecycle.policies.domain.policy import (
     KEYS,
     Asker,
@@ -19,9 +19,9 @@ from lifecycle.policies.domain.policy import (
     written,
 )
 from lifecycle.policies.domain.states import (
-    ENROLMENT_TRANSITIONS,
+    ENROLLMENT_TRANSITIONS,
     REQUEST_TRANSITIONS,
-    EnrolmentState,
+    EnrollmentState,
     RequestState,
 )
 from portal.lake.errors import NotAllowed, RuleViolation
@@ -120,6 +120,6 @@ def test_what_falls_due_sooner() -> None:
 
 def test_every_state_has_its_steps() -> None:
     assert set(REQUEST_TRANSITIONS) == set(RequestState)
-    assert set(ENROLMENT_TRANSITIONS) == set(EnrolmentState)
-    for steps in (REQUEST_TRANSITIONS, ENROLMENT_TRANSITIONS):
+    assert set(ENROLLMENT_TRANSITIONS) == set(EnrollmentState)
+    for steps in (REQUEST_TRANSITIONS, ENROLLMENT_TRANSITIONS):
         assert all("PENDING" not in targets for targets in steps.values())

@@ -12,21 +12,21 @@ from lifecycle.inventory.jobs.tables import build_catalog
 from lifecycle.restore_tests.domain import (
     BackedUp,
     Compared,
-    DrillState,
     Proof,
+    RestoreTestState,
     VerificationStatus,
     choose_items,
     choose_tables,
-    drill_state,
     fact_differences,
     is_due,
     lot,
     mark_of,
-    proof_state,
     read_scratch,
+    restore_test_state,
     scratch_database,
     shortened,
     struct_differences,
+    verification_status,
 )
 from portal.lake.ids import LakeId
 from tests.support.lakes import local_lake
@@ -121,7 +121,7 @@ def test_a_proof_is_judged_by_its_age_and_by_what_came_after_it() -> None:
             return None if days is None else NOW - timedelta(days=days)
 
         proof = Proof(DAY - timedelta(days=since), ago(proven), ago(failed))
-        return proof_state(proof, now=NOW, lasts=timedelta(days=30))
+        return verification_status(proof, now=NOW, lasts=timedelta(days=30))
 
     assert judged(30) is VerificationStatus.WAITING
     assert judged(31) is VerificationStatus.OVERDUE
@@ -135,11 +135,11 @@ def test_a_proof_is_judged_by_its_age_and_by_what_came_after_it() -> None:
 
 def test_a_drill_that_compared_nothing_or_ended_early_proves_nothing() -> None:
     good, bad, left = Compared.PROVEN, Compared.DIFFERS, Compared.SKIPPED
-    assert drill_state([good, left], is_whole=True) is DrillState.PROVEN
-    assert drill_state([good], is_whole=False) is DrillState.INCOMPLETE
-    assert drill_state([left], is_whole=True) is DrillState.INCOMPLETE
-    assert drill_state([], is_whole=True) is DrillState.INCOMPLETE
-    assert drill_state([good, bad], is_whole=False) is DrillState.FAILED
+    assert restore_test_state([good, left], is_whole=True) is RestoreTestState.PROVEN
+    assert restore_test_state([good], is_whole=False) is RestoreTestState.INCOMPLETE
+    assert restore_test_state([left], is_whole=True) is RestoreTestState.INCOMPLETE
+    assert restore_test_state([], is_whole=True) is RestoreTestState.INCOMPLETE
+    assert restore_test_state([good, bad], is_whole=False) is RestoreTestState.FAILED
 
 
 @given(run=st.uuids(), epoch=st.integers(1, 999_999))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lifecycle.drop.domain.refusal import Name
-from lifecycle.relocation.domain.moves import Asked, Immovable, Lake, Move, PathFixes
+from lifecycle.relocation.domain.moves import Asked, Immovable, Lake, Move, Relocations
 from lifecycle.rules.domain.conformity import DatabaseFacts, Reason, TableFacts
 from lifecycle.rules.domain.templates import Template
 from portal.lake.paths import LakePath
@@ -48,7 +48,7 @@ class World:
         for name, place in self.partitions.items():
             yield str(place), name
 
-    def planned(self, *, templates: tuple[Template, ...] = TEMPLATES) -> PathFixes:
+    def planned(self, *, templates: tuple[Template, ...] = TEMPLATES) -> Relocations:
         """Ask for everything that does not conform."""
         reasons = {name: found for name, found in self.reasons().items() if found}
         places = {name: text for text, name in self.locations()}
@@ -63,7 +63,7 @@ class World:
             templates,
         )
         asked = [Asked(name, path(places[name]) if name in places else None) for name in reasons]
-        fixes = PathFixes(lake, asked)
+        fixes = Relocations(lake, asked)
         for text, name in self.locations():
             fixes.see(text, name)
         return fixes
@@ -251,13 +251,13 @@ def test_an_undo_goes_back_whatever_the_rules_say_but_never_over_something() -> 
         Asked(name, path("/user/ann/sales/t"), back_to=path("/data/t")),
         Asked(part, path("/data/one"), back_to=path("/data/two")),
     ]
-    fixes = PathFixes(lake, asked)
+    fixes = Relocations(lake, asked)
     fixes.see("file:///data/t", name)
     fixes.see("file:///data/t/dt=2", in_it)
     assert [move.name for move in fixes.moves()] == [name, part]
     fixes.see("file:///data/two/other", Name("sales", "other"))
     assert [move.name for move in fixes.moves()] == [name]
     inside = Asked(part, path("/user/ann/sales/t/dt=1"), back_to=path("/data/two"))
-    first = PathFixes(lake, [asked[0], inside])
+    first = Relocations(lake, [asked[0], inside])
     assert [move.name for move in first.moves()] == [part]
     assert first.refused == {name: Immovable.PARTITIONS_FIRST}

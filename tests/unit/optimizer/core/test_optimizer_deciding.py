@@ -13,7 +13,7 @@ from optimizer.iceberg.inspect.domain.stats import PartitionStats, TableStats, p
 from optimizer.iceberg.planner.domain.deciding import Decision, decide, hold_reason
 from optimizer.iceberg.planner.domain.maintenance import LastTimes
 from optimizer.iceberg.rewrite.domain.layouts import parse_layout
-from optimizer.policies.domain.policy import MIB, Policy, QuietHours
+from optimizer.policies.domain.policy import MIB, BlackoutWindow, Policy
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 TARGET = 128 * MIB
@@ -220,7 +220,7 @@ def test_waiting_longer_never_makes_less_of_it(sizes: list[int], some: int, more
 
 
 def test_quiet_hours_hold_what_is_decided_and_say_until_when() -> None:
-    policy = replace(ON, quiet=QuietHours(time(11), time(13)))
+    policy = replace(ON, quiet=BlackoutWindow(time(11), time(13)))
     zone = ZoneInfo("UTC")
     assert hold_reason(ON, zone=zone, now=NOW) is None
     assert hold_reason(policy, zone=zone, now=NOW) == (

@@ -10,7 +10,7 @@ from optimizer.iceberg.inspect.domain.stats import TableStats, partition_stats
 from optimizer.iceberg.planner.domain.conflicts import Approach, CommitFact
 from optimizer.iceberg.planner.domain.maintenance import LastTimes
 from optimizer.iceberg.planner.domain.plans import Plan, TableFacts, make_plan
-from optimizer.policies.domain.policy import MIB, Policy, QuietHours
+from optimizer.policies.domain.policy import MIB, BlackoutWindow, Policy
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 TARGET = 128 * MIB
@@ -56,7 +56,7 @@ def test_without_a_measured_speed_no_seconds_are_made_up() -> None:
 def test_other_writers_and_quiet_hours_are_told() -> None:
     busy = [CommitFact(NOW - timedelta(seconds=60 + n), "overwrite") for n in range(300)]
     found = plan(
-        replace(FACTS, commits=busy), replace(POLICY, quiet=QuietHours(time(11), time(13)))
+        replace(FACTS, commits=busy), replace(POLICY, quiet=BlackoutWindow(time(11), time(13)))
     )
     assert found.held == "Blackout window 11:00-13:00: begins at 13:00."
     assert found.not_before == NOW + timedelta(hours=1)

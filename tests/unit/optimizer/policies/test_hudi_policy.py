@@ -23,7 +23,7 @@ from optimizer.policies.domain.hudi_values import (
     typed,
     write_policy,
 )
-from optimizer.policies.domain.policy import Level, QuietHours
+from optimizer.policies.domain.policy import BlackoutWindow, Level
 from optimizer.policies.domain.values import write_values
 from optimizer.policies.domain.words import changes, say
 from portal.lake.errors import RuleViolation
@@ -44,7 +44,7 @@ POLICIES = st.builds(
     ttl_days=NUMBER,
     stuck_minutes=NUMBER,
     stale_minutes=NUMBER,
-    quiet=st.none() | st.builds(QuietHours, MINUTES, MINUTES),
+    quiet=st.none() | st.builds(BlackoutWindow, MINUTES, MINUTES),
     budget_gb_hours=st.none() | st.floats(0, 1e6),
 )
 
@@ -87,7 +87,7 @@ def test_a_profile_is_off_harmless_and_can_be_meant(profile: Profile) -> None:
         (policy(commits=0), ["commits"], "take 1 or more"),
         (policy(stuck_minutes=5), ["stuck_minutes"], "take 10 or more"),
         (policy(stale_minutes=10**9), ["stale_minutes"], "or less"),
-        (policy(quiet=QuietHours(time(6), time(6))), ["is_on", "quiet"], "switch it off"),
+        (policy(quiet=BlackoutWindow(time(6), time(6))), ["is_on", "quiet"], "switch it off"),
         (policy(kinds=frozenset()), ["is_on", "kinds"], "allow a kind"),
         (policy(budget_gb_hours=0), ["is_on", "budget_gb_hours"], "give it a budget"),
         (locked(lock="a.InProcessLockProvider"), ["lock"], "FileSystemBasedLockProvider"),

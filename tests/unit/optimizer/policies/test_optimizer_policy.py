@@ -13,11 +13,11 @@ from optimizer.policies.domain.policy import (
     BUILT_IN,
     DEFAULT,
     FIELDS,
+    BlackoutWindow,
     ConflictTolerance,
     Level,
     LevelKind,
     Policy,
-    QuietHours,
     check,
     contradiction,
     kind_of_scope,
@@ -27,7 +27,7 @@ from optimizer.policies.domain.values import read_values, write_policy, write_va
 from portal.lake.errors import RuleViolation
 
 MINUTES = st.times().map(lambda at: at.replace(second=0, microsecond=0, fold=0))
-QUIET = st.none() | st.builds(QuietHours, MINUTES, MINUTES)
+QUIET = st.none() | st.builds(BlackoutWindow, MINUTES, MINUTES)
 POLICIES = st.builds(
     Policy,
     is_on=st.booleans(),
@@ -133,12 +133,12 @@ def test_nothing_is_done_and_nothing_destroyed_unless_it_is_asked_for() -> None:
         (Policy(manifests=1), ["manifests"], "2 or more"),
         (Policy(min_interval_minutes=0), ["min_interval_minutes"], "1 minute or more"),
         (
-            Policy(is_on=True, quiet=QuietHours(time(6), time(6))),
+            Policy(is_on=True, quiet=BlackoutWindow(time(6), time(6))),
             ["is_on", "quiet"],
             "or switch it off",
         ),
         (
-            Policy(is_on=True, quiet=QuietHours(time(6), time(5, 40))),
+            Policy(is_on=True, quiet=BlackoutWindow(time(6), time(5, 40))),
             ["is_on", "quiet"],
             "leave 20 minutes",
         ),
@@ -167,7 +167,7 @@ def test_a_contradiction_names_its_fields_and_a_way_out(
 
 
 def test_the_whole_day_may_be_quiet_where_it_is_off() -> None:
-    check(Policy(is_on=False, quiet=QuietHours(time(6), time(6))))
+    check(Policy(is_on=False, quiet=BlackoutWindow(time(6), time(6))))
 
 
 @given(POLICIES)
@@ -220,7 +220,7 @@ def test_a_value_that_is_none_is_refused(raw: dict[str, object], says: str) -> N
     QUIET.filter(lambda one: one is not None),
     st.integers(0, 366 * 24 * 3600),
 )
-def test_quiet_hours_end_and_then_it_is_not_quiet(quiet: QuietHours, seconds: int) -> None:
+def test_quiet_hours_end_and_then_it_is_not_quiet(quiet: BlackoutWindow, seconds: int) -> None:
     zone = ZoneInfo("Asia/Shanghai")
     now = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
     if not quiet.covers(now, zone):
@@ -233,7 +233,7 @@ def test_quiet_hours_end_and_then_it_is_not_quiet(quiet: QuietHours, seconds: in
 
 
 def test_quiet_hours_pass_midnight() -> None:
-    quiet, zone = QuietHours(time(22), time(6)), ZoneInfo("Asia/Shanghai")
+    quiet, zone = BlackoutWindow(time(22), time(6)), ZoneInfo("Asia/Shanghai")
     assert quiet.covers(datetime(2026, 1, 1, 15, 0, tzinfo=UTC), zone)
     assert quiet.covers(datetime(2026, 1, 1, 21, 59, tzinfo=UTC), zone)
     assert not quiet.covers(datetime(2026, 1, 1, 22, 0, tzinfo=UTC), zone)

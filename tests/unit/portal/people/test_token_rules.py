@@ -10,14 +10,14 @@ from portal.lake.errors import RuleViolation
 from portal.people.token_rules import (
     MOST_CHARS,
     MOST_DAYS,
-    TokenWish,
+    TokenParams,
     digest_of,
     is_use_noted,
     new_secret,
 )
 
 KNOWN = ("refresh", "wait")
-WISH = TokenWish("nightly load", ("refresh",), 90)
+WISH = TokenParams("nightly load", ("refresh",), 90)
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 
 
@@ -39,8 +39,8 @@ def test_the_digest_holds_for_whatever_is_sent() -> None:
 
 
 def test_a_wish_is_brought_into_one_form() -> None:
-    wish = TokenWish("  nightly load ", ("wait", "refresh", "wait"), 1)
-    assert wish.checked(KNOWN) == TokenWish("nightly load", ("refresh", "wait"), 1)
+    wish = TokenParams("  nightly load ", ("wait", "refresh", "wait"), 1)
+    assert wish.checked(KNOWN) == TokenParams("nightly load", ("refresh", "wait"), 1)
     longest = replace(WISH, n_days=MOST_DAYS, name="x" * MOST_CHARS)
     assert longest.checked(KNOWN) == longest
 
@@ -59,7 +59,7 @@ def test_a_wish_is_brought_into_one_form() -> None:
         (replace(WISH, scopes=("refresh", "approve")), "token.scope_unknown"),
     ],
 )
-def test_a_wish_that_breaks_a_rule_is_refused_in_words(wish: TokenWish, code: str) -> None:
+def test_a_wish_that_breaks_a_rule_is_refused_in_words(wish: TokenParams, code: str) -> None:
     with pytest.raises(RuleViolation) as refused:
         wish.checked(KNOWN)
     assert refused.value.code == code

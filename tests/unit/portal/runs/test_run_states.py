@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from portal.runs.domain import (
     FINAL,
-    LAST_HINT_AGAIN,
+    LAST_REPUBLISH,
     TRANSITIONS,
     Ending,
     RunState,
     Schedule,
     can_move,
     end_state,
-    hint_again_after,
     is_lease_dead,
+    publish_again_after,
     tag_of,
 )
 
@@ -65,7 +65,7 @@ def test_a_tag_names_run_and_epoch() -> None:
 
 @given(st.integers(0, 200))
 def test_a_message_is_repeated_ever_more_slowly(n_messages: int) -> None:
-    assert hint_again_after(n_messages) <= hint_again_after(n_messages + 1) <= LAST_HINT_AGAIN
+    assert publish_again_after(n_messages) <= publish_again_after(n_messages + 1) <= LAST_REPUBLISH
 
 
 def ending(outcome: str | None, **changes: object) -> Ending:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from portal.lake.errors import RuleViolation
 from portal.lake.names import PartitionName
 from quality.freshness.domain.cadence import Cadence, Period, TimeFormat
-from quality.freshness.domain.inspection_schedule import LATER, SOON, next_look
+from quality.freshness.domain.inspection_schedule import LATER, SOON, next_inspection
 from quality.freshness.domain.ready_rule import Rule, Seen, Verdict, rule_on
 
 ZONES = [
@@ -173,7 +173,7 @@ def test_a_table_is_looked_at_again_in_time_and_never_at_once(ages: list[int], a
     now = DAY.end
     ends = [now - timedelta(minutes=age) for age in ages]
     next_end = now + timedelta(minutes=ahead)
-    found = next_look(ends, next_end=next_end, now=now)
+    found = next_inspection(ends, next_end=next_end, now=now)
     assert found >= now + SOON
     assert found <= max(next_end, now + SOON)
     if ages:

@@ -13,7 +13,7 @@ from refresh.core.domain.versions import Dialect
 from refresh.freshness.domain.coverage import CompletedRefresh, Wish, is_provable, missing
 from refresh.freshness.domain.freshness import Danger, Freshness, standing
 from refresh.freshness.domain.pending_refresh import TableChanges
-from refresh.freshness.domain.visibility import Disproof, FeRecord, Visibility, judge, judge_wait
+from refresh.freshness.domain.visibility import Divergence, FeRecord, Visibility, judge, judge_wait
 from tests.unit.refresh.refresh_world import N_FES, NAMES, START, World, at
 
 ACTIONS = (
@@ -99,7 +99,7 @@ def record(
     state: FeState = FeState.ALIVE,
     dialect: Dialect = Dialect.CATALOGS,
     empty_after: datetime | None = None,
-    divergence: Disproof | None = None,
+    divergence: Divergence | None = None,
 ) -> FeRecord:
     return FeRecord("fe", state, dialect, done, empty_after, divergence)
 
@@ -126,11 +126,13 @@ PART_AFTER = CompletedRefresh(at(11), at(12), frozenset({"dt=1", "dt=2"}))
         (record(TABLE_AFTER, state=FeState.FROZEN), Visibility.FROZEN),
         (record(empty_after=at(11)), Visibility.VISIBLE),
         (record(empty_after=at(10)), Visibility.NOT_YET),
-        (record(TABLE_AFTER, divergence=Disproof(at(15), "x")), Visibility.DISPROVED),
-        (record(TABLE_AFTER, divergence=Disproof(at(5), "x")), Visibility.VISIBLE),
-        (record(empty_after=at(11), divergence=Disproof(at(15), "x")), Visibility.NOT_YET),
+        (record(TABLE_AFTER, divergence=Divergence(at(15), "x")), Visibility.DISPROVED),
+        (record(TABLE_AFTER, divergence=Divergence(at(5), "x")), Visibility.VISIBLE),
+        (record(empty_after=at(11), divergence=Divergence(at(15), "x")), Visibility.NOT_YET),
         (
-            record(TABLE_AFTER, CompletedRefresh(at(16), at(17)), divergence=Disproof(at(15), "x")),
+            record(
+                TABLE_AFTER, CompletedRefresh(at(16), at(17)), divergence=Divergence(at(15), "x")
+            ),
             Visibility.VISIBLE,
         ),
     ],
@@ -177,14 +179,14 @@ wishes = st.builds(Wish, instants, st.booleans(), st.frozensets(st.sampled_from(
     done=st.lists(dones, max_size=4).map(tuple),
     dialect=st.sampled_from(Dialect),
     empty_after=st.none() | instants,
-    divergence=st.none() | instants.map(lambda when: Disproof(when, "x")),
+    divergence=st.none() | instants.map(lambda when: Divergence(when, "x")),
 )
 def test_the_rule_equals_a_plain_reading_of_it(
     wish: Wish,
     done: tuple[CompletedRefresh, ...],
     dialect: Dialect,
     empty_after: datetime | None,
-    divergence: Disproof | None,
+    divergence: Divergence | None,
 ) -> None:
     fe = FeRecord("fe", FeState.ALIVE, dialect, done, empty_after, divergence)
     judged = judge(wish, fe).visibility
@@ -240,7 +242,7 @@ def test_an_answer_names_who_lacks_it_and_best_effort_never_calls_it_visible() -
         (record(TABLE_AFTER), Freshness.STALE, Danger.INCOMPLETE),
         (record(CompletedRefresh(at(21), at(22))), Freshness.FRESH, Danger.NONE),
         (
-            record(CompletedRefresh(at(21), at(22)), divergence=Disproof(at(30), "x")),
+            record(CompletedRefresh(at(21), at(22)), divergence=Divergence(at(30), "x")),
             Freshness.DIVERGED,
             Danger.WRONG,
         ),

@@ -84,7 +84,7 @@ def test_no_limit_is_ever_crossed(
     assert len({one.table for one in running}) == len(running)
     if cluster.dialect is Dialect.RESOURCES:
         assert len(running) <= 1
-        assert cluster.giants_may_start or all(one.lane < Lane.GIANT for one in running)
+        assert cluster.large_may_start or all(one.lane < Lane.GIANT for one in running)
     for lane in Lane:
         slow = [one for one in running if one.lane >= lane]
         by_fe, by_catalog = (
@@ -107,7 +107,7 @@ def test_a_free_cluster_never_idles_while_somebody_may_run(
         if (one.not_before is None or one.not_before <= NOW)
         and (one.only_on in cluster.fes if one.only_on else cluster.fes)
         and (
-            cluster.dialect is Dialect.CATALOGS or one.lane < Lane.GIANT or cluster.giants_may_start
+            cluster.dialect is Dialect.CATALOGS or one.lane < Lane.GIANT or cluster.large_may_start
         )
     ]
     assert bool(starts) == bool(may_run)
@@ -138,7 +138,7 @@ def test_any_number_of_giants_leaves_room_for_a_small_table() -> None:
 def test_behind_the_one_lock_giants_wait_for_their_hour_and_nobody_else_does() -> None:
     giant = Waiting("giant", table(1, catalog=""), Lane.GIANT, NOW)
     small = Waiting("small", table(2, catalog=""), Lane.FAST, NOW + timedelta(seconds=1))
-    closed = replace(OLD, giants_may_start=False)
+    closed = replace(OLD, large_may_start=False)
 
     def started(cluster: Cluster, *running: Running) -> list[str]:
         found = choose([giant, small], running=running, cluster=cluster, limits=Limits(), now=NOW)

@@ -12,7 +12,7 @@ from django.test import Client
 from optimizer.hudi.inspect.domain.alarms import BROKEN
 from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.inspect.services.alarms import OVER, QUIET_FOR, RAISED, alarms_open, alarms_tell
-from optimizer.hudi.tables.services.record_changes import hudi_note_gone
+from optimizer.hudi.tables.services.record_changes import hudi_record_deleted
 from optimizer.models import HudiAlarm, HudiTable
 from portal.connectors.lake_config import LakeConfig
 from portal.notices.models import Notice
@@ -117,7 +117,7 @@ def test_a_table_that_is_gone_has_no_alarms_and_nobody_is_told_that_it_is_well(
 ) -> None:
     row = hudi(now=NOW - MINUTE)
     taken_in(lake, row, ill())
-    hudi_note_gone(LAKE, [row.pk], read_at=NOW, now=NOW)
+    hudi_record_deleted(LAKE, [row.pk], read_at=NOW, now=NOW)
     assert not alarms_open(LAKE).exists()
     assert alarms_tell(LAKE, now=NOW + DAYS) == 0
     assert not mails(OVER)

@@ -14,7 +14,7 @@ from optimizer.hudi.inspect.services.inspection import (
     KIND,
     MOST_TABLES,
     REFUSED_RETRY,
-    hudi_look_ask,
+    hudi_inspection_ask,
 )
 from optimizer.models import HudiPoint, HudiTable, PolicyVersion, StoredInspection
 from portal.connectors.lake_config import LakeConfig
@@ -226,10 +226,10 @@ def test_what_is_due_longest_comes_first_and_one_run_at_a_time(lake: LakeConfig)
 def test_a_person_has_a_table_looked_at_now_and_its_keys_compared(lake: LakeConfig) -> None:
     at = NOW - timedelta(minutes=5)
     row = known(inspect_due_at=LATER, logs_read_at=at, keys_read_at=at)
-    run = hudi_look_ask(LAKE, row.pk, by="olga", now=NOW)
+    run = hudi_inspection_ask(LAKE, row.pk, by="olga", now=NOW)
     assert (run.kind, run.requested_by) == (KIND, "olga")
     assert run.params == {"tables": [row.pk], "logs": [row.pk], "keys": []}
-    assert hudi_look_ask(LAKE, row.pk, by="olga", read_keys=True, now=NOW) == run
+    assert hudi_inspection_ask(LAKE, row.pk, by="olga", read_keys=True, now=NOW) == run
     row.refresh_from_db()
     assert (row.include_logs, row.wants_keys, row.inspect_due_at) == (True, True, NOW)
     found = stale_look()
@@ -238,4 +238,4 @@ def test_a_person_has_a_table_looked_at_now_and_its_keys_compared(lake: LakeConf
     row.refresh_from_db()
     assert (row.include_logs, row.wants_keys) == (False, True)
     with pytest.raises(NotVisible):
-        hudi_look_ask("other", row.pk, by="olga", now=NOW)
+        hudi_inspection_ask("other", row.pk, by="olga", now=NOW)

@@ -44,7 +44,7 @@ from tests.component.optimizer.hudi.hudi_task_rows import (
     allow,
     executed,
     hudi_task,
-    look_again,
+    inspect_again,
     looked,
     run_of,
     said,
@@ -264,7 +264,7 @@ def test_a_list_ends_with_a_no_a_withdrawal_or_a_policy_that_takes_it_back(peopl
     removal_decide(found.pk, user=people.admin, word=word, authenticated_at=NOW, now=NOW)
     found.task.refresh_from_db()
     assert (found.task.state, found.task.outcome_code) == ("CANCELLED", "removal.rejected")
-    look_again(row, later(look(asked(10, Action.CLEAN)), 2))
+    inspect_again(row, later(look(asked(10, Action.CLEAN)), 2))
     hudi_decide("main", now=NOW + 2 * MINUTE)
     row.refresh_from_db()
     assert "refused" in {one["code"] for one in row.verdicts}
@@ -320,7 +320,7 @@ def test_a_clean_that_a_dead_run_left_pending_is_named_on_the_next_list(
     assert lost.state == "FAILED"
     assert "it goes on once people approve that list" in lost.outcome
 
-    look_again(row, later(look(asked(10, Action.CLEAN)), 2))
+    inspect_again(row, later(look(asked(10, Action.CLEAN)), 2))
     made = hudi_task(row, kind=CLEAN_LIST, instants=None)
     again = run_of()
     OptimizeTask.objects.filter(pk=made.pk).update(state="SENT", run=again.pk, started_at=NOW)
@@ -349,7 +349,7 @@ def test_a_pending_clean_of_the_writers_is_listed_before_it_is_asked_about() -> 
         "SCHEDULE", {"hoodie.clean.commits.retained": "10"},
     )  # fmt: skip
     results_ingest(HUDI, run, said(made, "FAILED", code="hudi.x", reason="No."), now=NOW + MINUTE)
-    look_again(row, later(look(asked(10, Action.CLEAN)), 2))
+    inspect_again(row, later(look(asked(10, Action.CLEAN)), 2))
     hudi_decide("main", now=NOW + 2 * MINUTE)
     assert not OptimizeTask.objects.filter(hudi=row, is_open=True).exists()
 

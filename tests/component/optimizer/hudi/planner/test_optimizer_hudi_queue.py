@@ -21,7 +21,7 @@ from tests.component.optimizer.hudi.hudi_task_rows import (
     allow,
     executed,
     hudi_task,
-    look_again,
+    inspect_again,
     looked,
     run_of,
     said,
@@ -127,7 +127,7 @@ def test_what_a_run_did_is_kept_and_the_table_is_looked_at_before_it_is_decided_
     HudiTable.objects.update(decided_at=None)
     hudi_decide("main", now=end)
     assert open_of(row) == []
-    look_again(row, later(look(done(10), done(20)), 6))
+    inspect_again(row, later(look(done(10), done(20)), 6))
     hudi_decide("main", now=end + MINUTE)
     assert (RUN, "WAITING") not in open_of(row)
 
@@ -136,11 +136,11 @@ def test_a_task_whose_need_is_gone_ends_and_one_that_is_wanted_still_is_refreshe
     allow(kinds=["COMPACTION"])
     row = looked("rides", PLANNED)
     hudi_decide("main", now=NOW)
-    look_again(row, later(look(asked(20), plans=(plan(20, "b"),)), 1))
+    inspect_again(row, later(look(asked(20), plans=(plan(20, "b"),)), 1))
     hudi_decide("main", now=NOW + MINUTE)
     made = OptimizeTask.objects.get(hudi=row)
     assert (made.instants, made.created_at) == ([name(20)], NOW)
-    look_again(row, later(look(done(20)), 2))
+    inspect_again(row, later(look(done(20)), 2))
     hudi_decide("main", now=NOW + 2 * MINUTE)
     made.refresh_from_db()
     assert (made.state, made.outcome_code) == ("ABANDONED", "task.not_needed")
@@ -236,7 +236,7 @@ def test_an_instant_that_failed_waits_an_hour_and_comes_last_then() -> None:
     made = OptimizeTask.objects.get(hudi=row)
     manifest = said(made, "PARTIAL", done=executed(name(20)), code="hudi.failed", reason="No.")
     results_ingest(HUDI, run, manifest, now=NOW + MINUTE)
-    look_again(row, later(PLANNED, 2))
+    inspect_again(row, later(PLANNED, 2))
     hudi_decide("main", now=NOW + 2 * MINUTE)
     assert OptimizeTask.objects.get(hudi=row, is_open=True).instants == [name(20)]
     much_later = NOW + AGAIN_AFTER + 3 * MINUTE

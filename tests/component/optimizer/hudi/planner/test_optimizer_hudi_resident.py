@@ -14,7 +14,11 @@ from optimizer.core.services.task_lifecycle import request_stop
 from optimizer.hudi.continuous.run_kinds import STAY, HudiResidentKind
 from optimizer.hudi.continuous.services import resident_hear, resident_turn
 from optimizer.hudi.inspect.domain.facts import HudiInspection
-from optimizer.hudi.inspect.services.inspection import REFUSED_RETRY, hudi_look_ask, hudi_looks_due
+from optimizer.hudi.inspect.services.inspection import (
+    REFUSED_RETRY,
+    hudi_inspection_ask,
+    hudi_inspections_due,
+)
 from optimizer.hudi.planner.run_kinds import HudiServicesKind
 from optimizer.hudi.planner.services.maintainer import HUDI
 from optimizer.hudi.planner.services.planner import hudi_decide
@@ -132,16 +136,16 @@ def test_only_while_one_stays_do_other_runs_leave_its_tables_to_it(lake: LakeCon
     HudiTable.objects.update(inspect_due_at=NOW)
     assert choose(HUDI, LAKE, now=NOW) == [mine, his]
     assert choose(HUDI, LAKE, now=NOW, rows=HUDI.watched(LAKE, now=NOW)) == []
-    both = hudi_looks_due(LAKE, now=NOW)
+    both = hudi_inspections_due(LAKE, now=NOW)
     assert both is not None
     assert both["tables"] == [hers.pk, other.pk]
     staying = Staying(lake)
     assert choose(HUDI, LAKE, now=NOW) == [his]
     assert choose(HUDI, LAKE, now=NOW, rows=HUDI.watched(LAKE, now=NOW)) == [mine]
-    left = hudi_looks_due(LAKE, now=NOW)
+    left = hudi_inspections_due(LAKE, now=NOW)
     assert left is not None
     assert left["tables"] == [other.pk]
-    assert hudi_look_ask(LAKE, hers.pk, by="ada", now=NOW) == staying.run
+    assert hudi_inspection_ask(LAKE, hers.pk, by="ada", now=NOW) == staying.run
     Run.objects.update(cancel_requested_by="ada")
     assert choose(HUDI, LAKE, now=NOW) == [mine, his]
 
@@ -306,8 +310,8 @@ def test_a_table_whose_service_is_long_at_work_is_looked_at_by_others(lake: Lake
     row = resident()
     Staying(lake)
     HudiTable.objects.update(inspect_due_at=NOW)
-    assert hudi_looks_due(LAKE, now=NOW + 4 * MINUTE) is None
-    due = hudi_looks_due(LAKE, now=NOW + 6 * MINUTE)
+    assert hudi_inspections_due(LAKE, now=NOW + 4 * MINUTE) is None
+    due = hudi_inspections_due(LAKE, now=NOW + 6 * MINUTE)
     assert due is not None
     assert due["tables"] == [row.pk]
 

@@ -11,8 +11,8 @@ from optimizer.iceberg.inspect.run_kinds import KIND, ObserveKind, look_ask
 from optimizer.iceberg.inspect.services.inspection import (
     MOST_TABLES,
     RETRY,
-    looks_ingest,
-    looks_request,
+    inspections_ingest,
+    inspections_request,
 )
 from optimizer.models import Commit, HealthPoint, IcebergTable, LayoutWrite, PartitionHealth
 from portal.connectors.lake_config import LakeConfig
@@ -50,7 +50,7 @@ def taken_in(looked: Looked, *, now: datetime = LATER) -> list[str]:
     def decide(lake: str, *, now: datetime) -> None:
         decided.append(lake)
 
-    looks_ingest(looked.run, looked.manifest(), now=now, decide=decide)
+    inspections_ingest(looked.run, looked.manifest(), now=now, decide=decide)
     return decided
 
 
@@ -180,7 +180,7 @@ def test_a_run_that_died_puts_its_tables_off_so_that_others_come(
 ) -> None:
     table, other = iceberg_table("one"), iceberg_table("two")
     looked = Looked(lake, table)
-    looks_ingest(looked.run, looked.manifest("failed"), now=LATER)
+    inspections_ingest(looked.run, looked.manifest("failed"), now=LATER)
     Run.objects.update(finished_at=LATER)
     assert kind.scheduled_params(LAKE, now=LATER) == {"tables": [other.pk]}
 
@@ -224,7 +224,7 @@ def test_a_run_takes_a_bounded_number_of_tables(lake: LakeConfig, kind: ObserveK
 def test_the_job_is_told_what_each_table_is_held_to(lake: LakeConfig) -> None:
     table = iceberg_table(looked_snapshot_id=5)
     LayoutWrite.objects.create(table=table, write_id="w", layout="sort(a)", snapshot_id=1, at=NOW)
-    [asked] = looks_request(LAKE, [table.pk], now=NOW)
+    [asked] = inspections_request(LAKE, [table.pk], now=NOW)
     assert asked == {
         "table_id": table.pk,
         "db": "etl",
@@ -290,7 +290,7 @@ def test_old_writes_of_which_no_file_is_left_are_forgotten(lake: LakeConfig) -> 
         LayoutWrite.objects.create(table=of, write_id=write_id, layout=layout, snapshot_id=1, at=at)
 
     def asked() -> dict[int, list[str]]:
-        rows = looks_request(LAKE, [table.pk, other.pk], now=LATER)
+        rows = inspections_request(LAKE, [table.pk, other.pk], now=LATER)
         return {row["table_id"]: sorted(row["old_writes"]) for row in rows}
 
     for name in ("lost", "kept", "not searched"):
@@ -317,5 +317,5 @@ def test_old_writes_of_which_no_file_is_left_are_forgotten(lake: LakeConfig) -> 
             *(("other", one) for one in ("lost", "its last")),
         }
     assert asked() == {table.pk: ["not searched", "plain"], other.pk: ["lost"]}
-    week_after = looks_request(LAKE, [table.pk], now=LATER + timedelta(days=8))
+    week_after = inspections_request(LAKE, [table.pk], now=LATER + timedelta(days=8))
     assert set(week_after[0]["old_writes"]) == {"kept", "not searched", "plain"}

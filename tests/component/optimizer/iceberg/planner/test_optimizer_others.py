@@ -11,7 +11,7 @@ from optimizer.iceberg.planner.domain.conflicts import LONGEST_WAIT
 from optimizer.iceberg.planner.run_kinds import OptimizeKind
 from optimizer.iceberg.planner.services.actions import optimize_now
 from optimizer.iceberg.planner.services.maintainer import ICEBERG, MAX_COMMITS, MAX_GROUP_BYTES
-from optimizer.iceberg.planner.services.planner import decide_due, queue_heard
+from optimizer.iceberg.planner.services.planner import decide_due, queue_events
 from optimizer.models import IcebergTable, OptimizeTask
 from portal.runs.models import Run
 from tests.component.optimizer.iceberg.planner.test_optimizer_queue import policy
@@ -136,7 +136,7 @@ def test_what_others_overwrite_is_queued_when_heard_and_waits_for_the_look() -> 
     policy()
     row = iceberg(n_bytes=100 * 1024**2)
     commit(row, 8, at=NOW, operation="overwrite")
-    assert queue_heard([row], now=NOW) == 1
+    assert queue_events([row], now=NOW) == 1
     found = row.tasks.get()
     assert (found.state, choose(ICEBERG, "main", now=NOW)) == (TaskState.HELD, [])
     assert "inspected first" in found.waits_for

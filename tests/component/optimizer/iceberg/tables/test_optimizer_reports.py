@@ -15,7 +15,7 @@ from optimizer.iceberg.tables.domain.events import TASK_KEY
 from optimizer.models import Commit, IcebergTable
 from portal.access.models import User
 from portal.connectors.lake_config import LakeConfig
-from portal.people.token_rules import TokenWish
+from portal.people.token_rules import TokenParams
 from portal.people.tokens import token_make
 from tests.component.conftest import People
 from tests.component.optimizer.iceberg.iceberg_said import NOW, altered, created, parameters
@@ -137,7 +137,7 @@ def test_only_who_sees_a_table_reports_of_it(people: People) -> None:
 
 def test_a_token_of_the_scope_reports(people: People) -> None:
     for scope, status in (("optimizer", 204), ("refresh", 403)):
-        wish = TokenWish("job", (scope,), 9)
+        wish = TokenParams("job", (scope,), 9)
         made = token_make("olga", wish, user=people.owner, now=timezone.now() - timedelta(days=0))
         answer = Client().post(
             ADDRESS,
@@ -167,7 +167,7 @@ POISON = [
 @pytest.mark.parametrize("metrics", POISON, ids=range(len(POISON)))
 def test_a_poisoned_report_with_a_right_token_harms_nothing(people: People, metrics: str) -> None:
     made = token_make(
-        "olga", TokenWish("job", ("optimizer",), 9), user=people.owner, now=timezone.now()
+        "olga", TokenParams("job", ("optimizer",), 9), user=people.owner, now=timezone.now()
     )
     text = json.dumps(REPORT | {"metrics": {}}).replace('"metrics": {}', f'"metrics": {metrics}')
     answer = Client(raise_request_exception=False).post(

@@ -10,7 +10,7 @@ from pymetastore.hive_metastore import ttypes
 from pyspark.sql import SparkSession
 
 from optimizer.discovery.services.poll import poll_request
-from optimizer.hudi.inspect.services.inspection import hudi_look_ask, hudi_looks_due
+from optimizer.hudi.inspect.services.inspection import hudi_inspection_ask, hudi_inspections_due
 from optimizer.models import HudiPoint, HudiTable, StoredInspection
 from portal.connectors.metastore import Metastore
 from stack.stack import LAKE, Stack
@@ -76,8 +76,8 @@ def test_a_real_table_is_heard_of_polled_and_looked_at(
     assert (carts.location, carts.owner, carts.properties) == (table.location, "alice", SAYS)
 
     HudiTable.objects.exclude(db=DB).delete()
-    run = hudi_look_ask(LAKE, carts.pk, by="test", read_keys=True, now=timezone.now())
-    run.params = hudi_looks_due(LAKE, now=timezone.now())
+    run = hudi_inspection_ask(LAKE, carts.pk, by="test", read_keys=True, now=timezone.now())
+    run.params = hudi_inspections_due(LAKE, now=timezone.now())
     run.save()
     run_here(run, spark)
     carts.refresh_from_db()

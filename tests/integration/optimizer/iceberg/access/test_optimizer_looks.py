@@ -198,7 +198,7 @@ def test_each_partition_is_counted_as_iceberg_plans_it(tables: Tables) -> None:
     assert (heard["v3"].format_version, odd.format_version) == (3, 2)
     assert (odd.n_manifests, odd.n_snapshots) == (2, 2)
 
-    look_again(tables, heard["v2"])
+    inspect_again(tables, heard["v2"])
 
 
 def evolve(tables: Tables) -> None:
@@ -213,7 +213,7 @@ def odd_spec(tables: Tables) -> int:
     return tables.opened("odd").spec_id
 
 
-def look_again(tables: Tables, table: IcebergTable) -> None:
+def inspect_again(tables: Tables, table: IcebergTable) -> None:
     """Two commits behind one event: the next look finds both, and shows the new files."""
     tables.fill(table.table, 2)
     n_before = table.commits.count()

@@ -17,7 +17,7 @@ from optimizer.hudi.inspect.domain.schedule import (
     RESIDENT_EVERY,
     LastRead,
     carried,
-    next_look_at,
+    next_inspection_at,
 )
 from optimizer.hudi.inspect.domain.timeline import unfit
 from optimizer.policies.domain.hudi_policy import HudiPolicy, Profile
@@ -37,8 +37,8 @@ _CODES = st.sets(st.sampled_from(CODES))
 
 
 def test_the_clock() -> None:
-    assert next_look_at(NOW, policy()) == NOW + EVERY
-    assert next_look_at(NOW, policy(Profile.NEAR_LINE)) == NOW + RESIDENT_EVERY
+    assert next_inspection_at(NOW, policy()) == NOW + EVERY
+    assert next_inspection_at(NOW, policy(Profile.NEAR_LINE)) == NOW + RESIDENT_EVERY
 
 
 @given(logs_ago=MINUTES, keys_ago=MINUTES, bad=st.booleans(), asks=st.booleans())

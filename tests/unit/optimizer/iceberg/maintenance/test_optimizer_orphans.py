@@ -12,7 +12,7 @@ from optimizer.iceberg.maintenance.domain.orphans import (
     Known,
     Left,
     old_before_ms,
-    why_left,
+    reason_left,
 )
 from portal.lake.paths import LakePath
 
@@ -31,7 +31,7 @@ def known(*texts: str) -> Known:
 def why(path: str, *, age: int = 30, knows: tuple[str, ...] = ()) -> Left | None:
     at = int((NOW - timedelta(days=age)).timestamp() * 1000)
     file = FoundFile(LakePath.parse(path, default_fs="hdfs://nn"), 10, at)
-    return why_left(file, place=PLACE, known=known(*knows), before_ms=BEFORE)
+    return reason_left(file, place=PLACE, known=known(*knows), before_ms=BEFORE)
 
 
 def test_an_old_file_that_nothing_names_is_an_orphan() -> None:
@@ -88,7 +88,7 @@ def test_never_a_known_a_young_or_a_foreign_file(
     root = PLACE if is_inside else replace(PLACE, path="/lake/other")
     file = FoundFile(root.child(*path), 1, int((NOW - timedelta(days=age)).timestamp() * 1000))
     texts = [str(PLACE.child(*one)) for one in others]
-    found = why_left(file, place=PLACE, known=known(*texts), before_ms=BEFORE)
+    found = reason_left(file, place=PLACE, known=known(*texts), before_ms=BEFORE)
     if found is None:
         assert is_inside
         assert age >= 7
