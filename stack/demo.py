@@ -37,7 +37,16 @@ from stack.servers.stream_writer import StreamWriter
 from stack.stack import LAKE, Stack
 
 N_PLAYED_DAYS = 9
+DAYS_VARIABLE = "LAKEWARDEN_DEMO_DAYS"
+"""Which days are played where not all are wanted: how many days ago, as in `8,7,1,0`."""
 LAKE_MADE = "lake"
+
+
+def played_days() -> list[int]:
+    """Return how many days ago each day was that is played, the oldest first."""
+    named = os.environ.get(DAYS_VARIABLE)
+    wanted = map(int, named.split(",")) if named else range(N_PLAYED_DAYS)
+    return sorted(wanted, reverse=True)
 
 
 class Made:
@@ -174,8 +183,8 @@ class Demo:
             if todo:
                 self._set_up_databases(stack, environment=environment)
         now = datetime.now(UTC)
-        for number in range(N_PLAYED_DAYS):
-            moment = now - timedelta(days=N_PLAYED_DAYS - 1 - number)
+        for ago in played_days():
+            number, moment = N_PLAYED_DAYS - 1 - ago, now - timedelta(days=ago)
             title = f"The day {moment:%Y-%m-%d}: scan, notices, mails"
             with made.once(f"day {number}", title) as todo:
                 if todo:

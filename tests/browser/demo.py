@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from portal.connectors.lake_config import LakeConfig, load_lakes
+from stack.demo import DAYS_VARIABLE
 from stack.lake.clicks import COMMITS_VARIABLE
 from stack.ledger import Ledger
 from stack.people import DEMO_PASSWORD
@@ -105,6 +106,9 @@ def _environment(ledger: Ledger) -> dict[str, str]:
         "PORT": str(noted or free_port()),
         # A few commits show the same pages as many, and then nothing moves under the tests.
         COMMITS_VARIABLE: "2",
+        # What is due today was announced a week ago, what was due a week ago the day before; the
+        # days between bring the same pages.
+        DAYS_VARIABLE: "8,7,1,0",
     }
     environment.pop("DJANGO_SETTINGS_MODULE", None)
     return environment
