@@ -4,13 +4,14 @@ Leases are shortened to 4 s; every wait below is bounded by them, never by luck.
 """
 
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -22,30 +23,27 @@ from stack.servers.redis import Redis
 
 REPO = Path(__file__).resolve().parents[4]
 LEASE = 4.0
+DATABASE = "portal.sqlite3"
 
 
 class Portal:
     """A database of its own, a Redis of its own, and processes that belong to the test."""
 
-    def __init__(self, var: Path) -> None:
+    def __init__(self, var: Path, database: Path) -> None:
         self.var = var
+        shutil.copy2(database, var / DATABASE)
         self.trace = var / "trace"
         self.trace.touch()
         self.redis = Redis(var, ledger=Ledger(var / "stack.json"))
         self.redis.start()
         self.redis.wait_ready()
         self.started: list[subprocess.Popen[bytes]] = []
-        self.manage("migrate", "--noinput", "-v", "0")
 
     @property
     def environment(self) -> dict[str, str]:
         """What manage.py and the workers run with."""
         return {
-            **os.environ,
-            "DJANGO_SETTINGS_MODULE": "tests.support.worker_settings",
-            "LAKEWARDEN_VAR": str(self.var),
-            "LAKEWARDEN_LAKES": str(self.var / "lakes.json"),
-            "LAKEWARDEN_DB_URL": "",
+            **_environment(self.var),
             "LAKEWARDEN_REDIS_URL": self.redis.url,
             "LAKEWARDEN_LEASE_SECONDS": str(LEASE),
             "LAKEWARDEN_BEAT_SECONDS": "1",
@@ -54,9 +52,7 @@ class Portal:
 
     def manage(self, *arguments: str) -> None:
         """Run a command of manage.py to its end."""
-        subprocess.run(
-            [sys.executable, "manage.py", *arguments], cwd=REPO, env=self.environment, check=True
-        )
+        _manage(arguments, self.environment)
 
     def start(self, name: str, *argv: str) -> subprocess.Popen[bytes]:
         """Start a process of the portal in a group of its own."""
@@ -94,7 +90,7 @@ class Portal:
 
     def states(self) -> Counter[str]:
         """Count runs by state."""
-        with sqlite3.connect(self.var / "portal.sqlite3", timeout=20) as database:
+        with sqlite3.connect(self.var / DATABASE, timeout=20) as database:
             return Counter(row[0] for row in database.execute("SELECT state FROM runs_run"))
 
     def traced(self) -> list[list[str]]:
@@ -118,10 +114,34 @@ def wait(is_so: Callable[[], bool], seconds: float, what: str) -> float:
     return time.monotonic() - began
 
 
+def _environment(var: Path) -> dict[str, str]:
+    return {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "tests.support.worker_settings",
+        "LAKEWARDEN_VAR": str(var),
+        "LAKEWARDEN_LAKES": str(var / "lakes.json"),
+        "LAKEWARDEN_DB_URL": "",
+    }
+
+
+def _manage(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+    subprocess.run([sys.executable, "manage.py", *arguments], cwd=REPO, env=environment, check=True)
+
+
+@pytest.fixture(scope="module")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated database without rows, of which each test has a copy."""
+    var = tmp_path_factory.mktemp("migrated")
+    _manage(["migrate", "--noinput", "-v", "0"], _environment(var))
+    with sqlite3.connect(var / DATABASE) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return var / DATABASE
+
+
 @pytest.fixture
-def portal(tmp_path: Path) -> Iterator[Portal]:
+def portal(tmp_path: Path, migrated: Path) -> Iterator[Portal]:
     """A portal without workers yet."""
-    made = Portal(tmp_path)
+    made = Portal(tmp_path, migrated)
     try:
         yield made
     finally:
@@ -181,7 +201,7 @@ def test_a_pickled_message_is_refused(portal: Portal) -> None:
 
 
 def _published(portal: Portal) -> int:
-    with sqlite3.connect(portal.var / "portal.sqlite3", timeout=20) as database:
+    with sqlite3.connect(portal.var / DATABASE, timeout=20) as database:
         query = "SELECT count(*) FROM runs_outbox WHERE published_at IS NOT NULL"
         count: int = database.execute(query).fetchone()[0]
         return count
