@@ -12,14 +12,16 @@ class UiConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the platform's own pages, and the check of its database."""
+        """Register the platform's own pages, and the checks of its database."""
         from portal.access.models import STAFF
         from portal.access.registry import Page, register_home_card, register_page
         from portal.access.scopes import METRICS_SCOPE, Scope, register_scope
         from portal.collation import collation_check
+        from portal.migration_history import migration_history_check
         from portal.ui.cards import failed_runs_card
 
         register(collation_check, Tags.database)
+        register(migration_history_check, Tags.database)
         register_scope(Scope(METRICS_SCOPE, "Read the gauges of /metrics."))
         for page in (
             Page("", "Home", "ui:home", "home", 0),
