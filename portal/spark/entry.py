@@ -11,6 +11,7 @@ import re
 import signal
 import sys
 import traceback
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -25,7 +26,6 @@ from portal.lake.errors import PortalError, RuleViolation
 from portal.lake.paths import LakePath
 from portal.spark.heartbeat import Heartbeat, heartbeat
 from portal.spark.job import CANCELLED, JobContext
-from portal.spark.session import job_session
 from portal.spark.spool import Spool
 
 _PR_SET_PDEATHSIG = 1
@@ -116,6 +116,22 @@ def _unexpected(error: Exception) -> dict[str, object]:
         "message": f"{message} The run's log has the details.",
         "fields": {},
     }
+
+
+def job_session(name: str, *, settings: Mapping[str, str] | None = None) -> SparkSession:
+    """Return the session of this process; under spark-submit its conf is there already."""
+    builder = SparkSession.builder.appName(name)
+    shared = {
+        "spark.ui.enabled": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.sources.partitionOverwriteMode": "static",
+        "spark.sql.parquet.compression.codec": "zstd",
+    }
+    for key, value in {**shared, **(settings or {})}.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("WARN")
+    return spark
 
 
 def _stop(spark: SparkSession) -> None:

@@ -1,7 +1,8 @@
-"""Updates the daily totals of backups as the status of their batches changes.
+"""Updates the daily totals and monthly savings of backups as the status of their batches changes.
 
 A day is added up again, under a lock on its row, from the batches as they are committed then: any
-number of runs may ask for the same day at once, and asking again changes nothing.
+number of runs may ask for the same day at once, and asking again changes nothing. Savings are
+computed from the daily totals: what came back is no saving, and what lies in a backup is none yet.
 """
 
 from collections.abc import Iterable
@@ -9,13 +10,14 @@ from datetime import date
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F, Min, Q, Sum
+from django.db.models import Count, F, Min, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
 
 from lifecycle.backup.domain.states import BackupState
-from lifecycle.backup.models import BackupBatch, BackupTotals
+from lifecycle.backup.models import BackupBatch, BackupTotals, Savings
 from lifecycle.backup.selectors import RESTORABLE
-from lifecycle.backup.services.savings import savings_refresh
 
+_SAVED = ("n_dropped", "n_restored", "dropped_bytes", "restored_bytes", "purged_bytes")
 _CAN_COME_BACK = Q(state__in=RESTORABLE)
 _SUMS = {
     "of_batches": Count("id"),
@@ -98,3 +100,49 @@ def _of_tables(lake: str, day: date) -> list[BackupTotals]:
         )
         for row in grouped
     ]
+
+
+def savings_refresh(lake: str, months: Iterable[date]) -> None:
+    """Add these months (their first days) up again, and then all months; again changes nothing."""
+    with transaction.atomic():
+        Savings.objects.get_or_create(lake=lake, month=Savings.EVER, db="")
+        whole = Savings.objects.select_for_update().get(lake=lake, month=Savings.EVER, db="")
+        for month in sorted(set(months)):
+            Savings.objects.filter(lake=lake, month=month).delete()
+            _keep(lake, month, _of_month(lake, month))
+        of_months = Savings.objects.filter(lake=lake, month__gt=Savings.EVER).exclude(db="")
+        Savings.objects.filter(lake=lake, month=Savings.EVER).exclude(pk=whole.pk).delete()
+        _keep(lake, Savings.EVER, _added(of_months, {name: name for name in _SAVED}), whole=whole)
+
+
+def _of_month(lake: str, month: date) -> list[Any]:
+    until = date(month.year + month.month // 12, month.month % 12 + 1, 1)
+    days = BackupTotals.objects.filter(lake=lake, day__gte=month, day__lt=until).exclude(db="")
+    names = ("n_items", "n_restored", "n_bytes", "restored_bytes", "purged_bytes")
+    return _added(days, dict(zip(_SAVED, names, strict=True)))
+
+
+def _added(rows: QuerySet[Any], names: dict[str, str]) -> list[Any]:
+    """Return sums by owner and database; the aliases keep clear of the models' own fields."""
+    sums: dict[str, Any] = {f"of_{name}": Coalesce(Sum(of), 0) for name, of in names.items()}
+    return list(rows.order_by().values(owner=F("table_owner"), name=F("db")).annotate(**sums))
+
+
+def _keep(lake: str, month: date, sums: list[Any], whole: Savings | None = None) -> None:
+    rows = [
+        _with_sums(
+            Savings(lake=lake, month=month, db=row["name"], table_owner=row["owner"]),
+            {name: row[f"of_{name}"] for name in _SAVED},
+        )
+        for row in sums
+    ]
+    Savings.objects.bulk_create(rows, batch_size=500)
+    total = {name: sum(getattr(row, name) for row in rows) for name in _SAVED}
+    _with_sums(whole or Savings(lake=lake, month=month), total).save()
+
+
+def _with_sums(row: Savings, sums: dict[str, int]) -> Savings:
+    for name, value in sums.items():
+        setattr(row, name, value)
+    row.waiting_bytes = row.dropped_bytes - row.restored_bytes - row.purged_bytes
+    return row

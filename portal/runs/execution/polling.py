@@ -1,27 +1,34 @@
-"""Polls a running application for its progress and its end."""
+"""Polls a running application for its progress, its silence and its end.
+
+The driver beats beside its log (portal/spark/heartbeat.py). One that was launched without a
+heartbeat, or whose file cannot be read, is never called silent.
+"""
 
 import logging
+from dataclasses import asdict
 from datetime import datetime, timedelta
 
 from django.db import DatabaseError, transaction
 
 from portal.lake.errors import PortalError
 from portal.runs.claims.services import run_to_settling
-from portal.runs.domain import RunState
-from portal.runs.execution.silence import silence_note
+from portal.runs.domain import SILENCE_SHOWN, RunState, Silence, is_frozen
 from portal.runs.kinds.registry import RunKind, get_kind
 from portal.runs.models import Run
 from portal.runs.records.logs import Line, run_log, run_log_many
-from portal.runs.records.spools import open_spool
+from portal.runs.records.spools import heartbeat_file, open_spool
 from portal.spark import launch
+from portal.spark.heartbeat import LAUNCH, Sign, oldest_sign
 from portal.spark.launch import Launched
-from portal.spark.process_table import host_identity
+from portal.spark.process_table import cpu_seconds, host_identity
 from portal.spark.spool import Progress, Spool
 
 _log = logging.getLogger(__name__)
 SUPERVISED = timedelta(seconds=60)
 CANCEL_GRACE = timedelta(seconds=60)
 END_GRACE = timedelta(seconds=15)
+# Spark may load jars from afar before the driver's own program begins, and nothing acts so early.
+_LAUNCH_LIMIT = timedelta(minutes=10)
 
 
 def runs_here() -> list[Run]:
@@ -125,3 +132,44 @@ def _manifest_written_at(spool: Spool) -> float | None:
     except PortalError:
         return None
     return status.mtime_ms / 1000 if status is not None else None
+
+
+def silence_note(run: Run, kind: RunKind, *, now: datetime) -> str:
+    """Note on the run since when it is silent; return why it must be ended, empty as a rule.
+
+    Called twice at once it changes nothing more.
+    """
+    sign = oldest_sign(heartbeat_file(run))
+    silent = sign.silent_seconds() if sign is not None else 0.0
+    if sign is None or silent < SILENCE_SHOWN.total_seconds():
+        if run.silent_since is not None:
+            _store(run, None, None)
+            run_log(run, "The application answers again.", now=now)
+        return ""
+    known = _known(run, sign)
+    cpu = cpu_seconds(sign.pid)
+    text = f"Its {sign.part} has given no sign of life for {silent:.0f} s"
+    if known is None:
+        _store(run, Silence(sign.part, silent, cpu, now), now - timedelta(seconds=silent))
+        run_log(run, f"{text}.", now=now, level="warning")
+        return ""
+    silence = Silence(sign.part, silent, known.cpu, known.seen_at)
+    limit = _LAUNCH_LIMIT if sign.part == LAUNCH else kind.silence
+    return text if is_frozen(silence, cpu=cpu, limit=limit, now=now) else ""
+
+
+def _known(run: Run, sign: Sign) -> Silence | None:
+    """Return the silence that was noticed before, if it is of the same process."""
+    told = run.silence
+    if told is None or told["part"] != sign.part:
+        return None
+    seen_at = datetime.fromisoformat(told["seen_at"])
+    return Silence(told["part"], told["seconds"], told["cpu"], seen_at)
+
+
+def _store(run: Run, silence: Silence | None, since: datetime | None) -> None:
+    told = {**asdict(silence), "seen_at": silence.seen_at.isoformat()} if silence else None
+    run.silence, run.silent_since = told, since
+    Run.objects.filter(pk=run.pk, epoch=run.epoch, state=RunState.RUNNING).update(
+        silence=told, silent_since=since
+    )

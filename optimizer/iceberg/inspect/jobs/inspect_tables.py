@@ -6,7 +6,7 @@ looked at is an entry in `failed` and stops nothing; results are Parquet in the 
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -17,11 +17,13 @@ from optimizer.core.jobs.java_errors import JAVA_ERRORS, causes_of
 from optimizer.core.jobs.result_parts import ResultPart
 from optimizer.iceberg.access.jobs.errors import GONE, NOT_ICEBERG, REPLACED, clear_errors
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable, open_table, use_iceberg
+from optimizer.iceberg.access.jobs.write_ids import IN_NAME
 from optimizer.iceberg.inspect.jobs.facts import commits_since, table_facts
 from optimizer.iceberg.inspect.jobs.files import Asked, partition_rows
-from optimizer.iceberg.inspect.jobs.writes import writes_in_use
 from portal.lake.errors import PortalError
 from portal.spark.job import JobContext
+
+_DELETED = 2
 
 _TIME = pa.timestamp("us", tz="UTC")
 _SUMS = ("n_files", "n_bytes", "n_rows", "n_pos_delete_files", "n_eq_delete_files", "n_outside")
@@ -147,3 +149,19 @@ def _problem(name: str, error: PortalError) -> tuple[str, str]:
         f"{name}: its metadata cannot be read, so its health is not known again ({said}). Bring "
         "the file back, or set the table to a snapshot or metadata file that is whole."
     )
+
+
+def writes_in_use(table: IcebergTable, write_ids: Collection[str]) -> set[str]:
+    """Return those that stand in the name of a file of any snapshot, on any branch.
+
+    Raises:
+        PortalError: the table went, or another lies under its name by now.
+    """
+    entries = table.spark.read.format("iceberg").load(f"{table.sql}.all_entries")
+    name = F.substring_index("data_file.file_path", "/", -1)
+    in_name = F.explode(F.regexp_extract_all(name, F.lit(IN_NAME), F.lit(1)))
+    found = entries.where(F.col("status") != _DELETED).select(in_name.alias("write_id"))
+    rows = found.where(F.col("write_id").isin(sorted(write_ids))).distinct().collect()
+    # Read by its name: what was found counts only if the name still means this table.
+    table.again()
+    return {row["write_id"] for row in rows}

@@ -7,11 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
+from django.db.models import Exists, OuterRef
+
 from optimizer.core.selectors.tables import unseen
+from optimizer.core.services.retention import forget, kept
 from optimizer.iceberg.tables.domain.events import PARAMETERS, TableEvent, iceberg_table
 from optimizer.iceberg.tables.services.record_changes import record_deleted, record_listed
-from optimizer.iceberg.tables.services.retention import commits_forget
-from optimizer.models import IcebergTable
+from optimizer.models import Commit, IcebergTable
 from portal.access.lakes import get_lake
 from portal.connectors.metastore_db import parameter_column
 from portal.runs.results.parquet import result_rows
@@ -58,3 +61,11 @@ def _heard(row: Mapping[str, Any]) -> TableEvent | None:
         owner=row["owner"] or "",
         location=row["location"] or "",
     )
+
+
+def commits_forget(lake: str, *, now: datetime) -> int:
+    """Forget commits that nothing is decided by any more; returns how many."""
+    before = now - kept(settings.LAKEWARDEN_OPTIMIZER_COMMIT_DAYS)
+    # Asked row by row for its lake: a join would put the old ones of all tables in order first.
+    of_lake = Exists(IcebergTable.objects.filter(pk=OuterRef("table_id"), lake=lake))
+    return forget(Commit.objects.filter(of_lake, at__lt=before).order_by("at"))

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from optimizer.core.domain.tasks import TaskKind, TaskState
 from optimizer.core.services import retention, speeds
 from optimizer.core.services.retention import LEAST, tasks_forget
-from optimizer.iceberg.tables.services.retention import commits_forget
+from optimizer.iceberg.tables.services.poll import commits_forget
 from optimizer.models import Commit, IcebergTable, OptimizeTask, RemovalPlan
 from tests.component.optimizer.optimizer_rows import NOW, commit, iceberg, task
 
