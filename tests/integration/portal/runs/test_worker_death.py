@@ -151,7 +151,7 @@ def portal(tmp_path: Path, migrated: Path) -> Iterator[Portal]:
 def test_a_worker_killed_whole_loses_nothing(portal: Portal) -> None:
     portal.supervise()
     first = portal.worker("first")
-    portal.ask(1, 8)
+    portal.ask(1, 3)
     wait(lambda: len(portal.traced()) == 1, 30, "the run to begin")
     end_group(first.pid, grace_seconds=0)
     killed = time.monotonic()
@@ -166,7 +166,7 @@ def test_a_worker_killed_whole_loses_nothing(portal: Portal) -> None:
 def test_a_pool_child_killed_loses_nothing(portal: Portal) -> None:
     portal.supervise()
     portal.worker()
-    portal.ask(1, 6)
+    portal.ask(1, 3)
     wait(lambda: len(portal.traced()) == 1, 30, "the run to begin")
     os.kill(int(portal.traced()[0][3]), signal.SIGKILL)
     wait(lambda: portal.states()["DONE"] == 1, 60, "the run to end")
