@@ -24,7 +24,7 @@ LEASE_LENGTH = timedelta(seconds=60)
 # A stop holds within ten seconds: the rest is for what may follow the last look, half a second at
 # most between two looks and the deletion that is under way.
 RENEWED_WITHIN = timedelta(seconds=9)
-_INSPECT_AGAIN_SECONDS = 0.2
+_CHECK_AGAIN_SECONDS = 0.2
 
 
 class Fence:
@@ -66,7 +66,7 @@ class Fence:
             self.check()
             if read_lease(self.fs, self.path) - LEASE_LENGTH + within > self._clock():
                 return
-            time.sleep(_INSPECT_AGAIN_SECONDS)
+            time.sleep(_CHECK_AGAIN_SECONDS)
 
     def move(self, source: LakePath, target: LakePath, *, sync: bool = True) -> None:
         """Rename atomically; a missing fence is StaleState `act.fenced`, never a made parent.

@@ -159,7 +159,7 @@ def test_without_its_lease_or_its_fence_a_run_moves_nothing_more(
     monkeypatch.setattr("optimizer.iceberg.maintenance.jobs.orphans.BATCH", 2)
     monkeypatch.setattr("optimizer.removals.jobs.guard._AGAIN_SECONDS", 600)
     # The supervisor dies after the first batch: its last beat is too old, and then the lease ends.
-    monkeypatch.setattr("portal.safety.fence._LOOK_AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr("portal.safety.fence._CHECK_AGAIN_SECONDS", 0.05)
     begun = time.monotonic()
     silent = work.act(told, stop_after=2, meanwhile=last_beat)
     assert (silent["outcome"], silent["code"]) == ("PARTIAL", "act.fenced"), silent
