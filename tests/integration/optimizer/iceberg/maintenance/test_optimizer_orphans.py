@@ -186,20 +186,21 @@ def test_a_table_that_is_registered_there_in_its_midst_ends_it(
     monkeypatch.setattr(f"optimizer.iceberg.maintenance.jobs.{module}.BATCH", 2)
     monkeypatch.setattr("optimizer.removals.jobs.guard._AGAIN_SECONDS", 600)
     near = f"lake.{lake.db}.{table.name}_near"
+    long = LEASE_LENGTH + timedelta(minutes=5)  # nobody renews it, on a slow machine neither
 
     def register(job: JobContext) -> None:
         lake.spark.sql(
             f"CREATE TABLE {near} (id BIGINT) USING iceberg "
             f"LOCATION '{table.opened.location}/deeper'"
         )
-        until = datetime.now(UTC) + LEASE_LENGTH
+        until = datetime.now(UTC) + long
         write_lease(job.spool.fs, job.spool.root.child(FENCE), until=until)
 
     try:
         # At the lease's look in a step, just after the table's place was found to be its own: the
         # first batch of orphan files, and the second of an expiry, whose commit is a step too.
         n_files = 2 if kind == "ORPHANS" else 4
-        found = work.act(told, stop_after=n_files, meanwhile=register)
+        found = work.act(told, lease=long, stop_after=n_files, meanwhile=register)
         assert (found["outcome"], found["code"]) == ("PARTIAL", "removal.shared"), found
         assert found["removed"]["n_files"] == n_files
     finally:
