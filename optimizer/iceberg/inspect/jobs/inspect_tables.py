@@ -18,6 +18,7 @@ from optimizer.core.jobs.result_parts import ResultPart
 from optimizer.iceberg.access.jobs.errors import GONE, NOT_ICEBERG, REPLACED, clear_errors
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable, open_table, use_iceberg
 from optimizer.iceberg.access.jobs.write_ids import IN_NAME
+from optimizer.iceberg.inspect.domain.problems import inspection_problem
 from optimizer.iceberg.inspect.jobs.facts import commits_since, table_facts
 from optimizer.iceberg.inspect.jobs.files import Asked, partition_rows
 from portal.lake.errors import PortalError
@@ -48,9 +49,7 @@ _WRITE_FIELDS: list[tuple[str, Any]] = [
     ("is_used", pa.bool_()),
 ]
 _OWN_WORDS = frozenset({GONE, REPLACED, NOT_ICEBERG})
-_UNREADABLE = "look.unreadable"
 _PROGRESS_SECONDS = 2.0
-_TEXT = 300
 
 
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
@@ -143,12 +142,7 @@ def _problem(name: str, error: PortalError) -> tuple[str, str]:
     if error.code in _OWN_WORDS:
         return error.code, error.message
     causes = causes_of(error.__cause__) if isinstance(error.__cause__, JAVA_ERRORS) else []
-    kind, text = causes[-1] if causes else ("", error.message)
-    said = f"{kind.rpartition('.')[2]}: {text}".strip(": ").partition("\n")[0][:_TEXT]
-    return _UNREADABLE, (
-        f"{name}: its metadata cannot be read, so its health is not known again ({said}). Bring "
-        "the file back, or set the table to a snapshot or metadata file that is whole."
-    )
+    return inspection_problem(name, causes, error.message)
 
 
 def writes_in_use(table: IcebergTable, write_ids: Collection[str]) -> set[str]:
