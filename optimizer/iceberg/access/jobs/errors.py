@@ -18,6 +18,7 @@ FILE_MISSING = "iceberg.file_missing"
 FILE_CORRUPT = "iceberg.file_corrupt"
 DISK_FULL = "iceberg.disk_full"
 NOT_ICEBERG = "iceberg.not_iceberg"
+UNREACHABLE = "metastore.unreachable"
 LOST_TO_OTHERS = frozenset({GONE, REPLACED, CONFLICT, NOT_ICEBERG})
 """Codes after which a task is given up rather than failed: somebody else decided."""
 ENDS_THE_TASK = LOST_TO_OTHERS - {CONFLICT} | {UNKNOWN, DISK_FULL}
@@ -38,6 +39,7 @@ _MISSING = (
     "NoSuchFileException",
     "BlockMissingException",
 )
+_NO_METASTORE = ("TTransportException", "Could not connect to meta store")
 _CORRUPT = ("ParquetDecodingException", "ParquetCorruptFileException", "ChecksumException")
 _TEXT = 300
 
@@ -54,10 +56,9 @@ def clear_errors(table: str) -> Iterator[None]:
 def sorted_error(error: Exception, table: str) -> PortalError:
     """Sort one Java error by its causes: the most telling one decides."""
     causes = causes_of(error)
-    for judge in (_commit, _table, _files):
-        found = judge(causes, table)
-        if found is not None:
-            return found
+    found = sorted_causes(causes, table)
+    if found is not None:
+        return found
     name, text = causes[0] if causes else (type(error).__name__, str(error))
     return ExternalFailure(
         "iceberg.failed",
@@ -66,6 +67,18 @@ def sorted_error(error: Exception, table: str) -> PortalError:
         retryable=True,
         table=table,
     )
+
+
+def sorted_causes(causes: list[tuple[str, str]], table: str) -> PortalError | None:
+    """Return the error that known causes mean, None for others.
+
+    `causes` are the classes and texts of what the JVM threw, outermost first.
+    """
+    for judge in (_commit, _table, _metastore, _files):
+        found = judge(causes, table)
+        if found is not None:
+            return found
+    return None
 
 
 def conflict(table: str, why: str) -> StaleState:
@@ -114,6 +127,21 @@ def replaced(table: str) -> StaleState:
         REPLACED,
         f"{table}: another table is under this name now (its uuid differs); it is left alone. "
         "It is inspected again as a table of its own.",
+        table=table,
+    )
+
+
+def _metastore(causes: list[tuple[str, str]], table: str) -> PortalError | None:
+    if not any(sign in f"{name}: {text}" for name, text in causes for sign in _NO_METASTORE):
+        return None
+    name, text = causes[-1]
+    said = _short(f"{name.rpartition('.')[2]}: {text}").removesuffix(": ")
+    return ExternalFailure(
+        UNREACHABLE,
+        f"{table}: the metastore does not answer ({said}). Nothing has to be done to the table; it "
+        "is tried again.",
+        service="metastore",
+        retryable=True,
         table=table,
     )
 

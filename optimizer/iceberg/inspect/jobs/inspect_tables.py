@@ -15,7 +15,13 @@ from pyspark.sql import functions as F
 
 from optimizer.core.jobs.java_errors import JAVA_ERRORS, causes_of
 from optimizer.core.jobs.result_parts import ResultPart
-from optimizer.iceberg.access.jobs.errors import GONE, NOT_ICEBERG, REPLACED, clear_errors
+from optimizer.iceberg.access.jobs.errors import (
+    GONE,
+    NOT_ICEBERG,
+    REPLACED,
+    UNREACHABLE,
+    clear_errors,
+)
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable, open_table, use_iceberg
 from optimizer.iceberg.access.jobs.write_ids import IN_NAME
 from optimizer.iceberg.inspect.domain.problems import inspection_problem
@@ -48,7 +54,7 @@ _WRITE_FIELDS: list[tuple[str, Any]] = [
     ("write_id", pa.string()),
     ("is_used", pa.bool_()),
 ]
-_OWN_WORDS = frozenset({GONE, REPLACED, NOT_ICEBERG})
+_OWN_WORDS = frozenset({GONE, REPLACED, NOT_ICEBERG, UNREACHABLE})
 _PROGRESS_SECONDS = 2.0
 
 
