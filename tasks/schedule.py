@@ -23,13 +23,12 @@ from portal.runs.domain import Schedule
 from portal.runs.kinds.registry import RunKind, all_kinds
 from portal.runs.kinds.ticks import Tick, all_ticks
 from portal.runs.models import Run
-from portal.runs.requests.services import run_request
+from portal.runs.requests.services import run_request_scheduled
 
 _log = logging.getLogger(__name__)
 _synced: dict[str, int] = {}
 _looked_up: dict[str, int] = {}
 _ticked: dict[tuple[str, str], str | None] = {}
-REQUESTER = "schedule"
 
 
 def schedule(now: datetime) -> None:
@@ -68,14 +67,11 @@ def _ask(lake: str, config: LakeConfig, kind: RunKind, *, now: datetime) -> None
     slot = kind.schedule.slot(now.astimezone(config.zone)) if kind.schedule else None
     if slot is None:
         return
-    key = kind.scheduled_key(lake, slot)
-    if Run.objects.filter(unique_key=key).exists():
+    if Run.objects.filter(unique_key=kind.scheduled_key(lake, slot)).exists():
         return
     params = kind.scheduled_params(lake, now=now)
     if params is not None:
-        run_request(
-            kind.name, lake=lake, params=params, requested_by=REQUESTER, unique_key=key, now=now
-        )
+        run_request_scheduled(kind, lake=lake, slot=slot, params=params, now=now)
 
 
 def _leavers(now: datetime) -> None:

@@ -21,13 +21,12 @@ from portal.runs.kinds.registry import RunKind, write_cancel
 from portal.runs.kinds.ticks import Tick, register_tick
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
-from portal.runs.requests.services import run_request
+from portal.runs.requests.services import run_request_scheduled
 from portal.safety.selectors import emergency_stop_wait
 
 AFTER_A_FAILURE = timedelta(minutes=5)
 TURN_EVERY = timedelta(seconds=5)
 TURNS = Schedule(every=TURN_EVERY)
-REQUESTER = "schedule"
 
 
 class InspectKind(RunKind):
@@ -86,10 +85,7 @@ class TasksKind(RunKind):
         """
         if is_busy(lake, self.name, now=now) or not choose(self.maintainer, lake, now=now):
             return
-        key = self.scheduled_key(lake, str(TURNS.slot(now)))
-        run_request(
-            self.name, lake=lake, params={}, requested_by=REQUESTER, unique_key=key, now=now
-        )
+        run_request_scheduled(self, lake=lake, slot=str(TURNS.slot(now)), params={}, now=now)
 
     def prepare(self, run: Run) -> None:
         """Take the tasks; asked again they are the same."""

@@ -13,7 +13,7 @@ from portal.lake.reasons import check_text
 from portal.runs.domain import RunState
 from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Run
-from portal.runs.requests.services import run_request
+from portal.runs.requests.services import SCHEDULE, run_request
 
 KIND = "lifecycle.scan"
 SOON_DAYS = 7
@@ -51,7 +51,7 @@ def scan_request_daily(lake: str, *, now: datetime) -> Run:
         KIND,
         lake=lake,
         params={"now": now.isoformat()},
-        requested_by="schedule",
+        requested_by=SCHEDULE,
         reason="the daily scan",
         unique_key=f"{key}:{n_bad}" if n_bad else key,
         now=now,

@@ -19,13 +19,15 @@ from portal.runs.domain import FINAL, RunState
 from portal.runs.execution.polling import run_poll
 from portal.runs.execution.steps import run_step
 from portal.runs.execution.takeover import watch
-from portal.runs.kinds.registry import get_kind
+from portal.runs.kinds.registry import RunKind, get_kind
 from portal.runs.models import Run
 from portal.runs.outbox.services import outbox_drop, publish_run
 from portal.runs.records.logs import run_log
 from portal.runs.requests.selectors import get_run
 
 _DRIVE_SECONDS = 0.5
+SCHEDULE = "schedule"
+"""Who requests the runs that no person asked for."""
 
 
 def run_request(  # noqa: PLR0913 - the agreed interface names them all
@@ -65,6 +67,20 @@ def run_request(  # noqa: PLR0913 - the agreed interface names them all
             raise
         return known
     return run
+
+
+def run_request_scheduled(
+    kind: RunKind, *, lake: str, slot: str, params: Mapping[str, Any], now: datetime
+) -> Run:
+    """Ask for the run of a kind in a slot of its schedule; asked again it gives the same run."""
+    return run_request(
+        kind.name,
+        lake=lake,
+        params=params,
+        requested_by=SCHEDULE,
+        unique_key=kind.scheduled_key(lake, slot),
+        now=now,
+    )
 
 
 def run_cancel(run_id: UUID | str, *, user: User, reason: str = "", now: datetime) -> Run:
