@@ -56,6 +56,10 @@ class TableName:
         """The name as it stands in Spark SQL."""
         return f"{quoted(self.db)}.{quoted(self.table)}"
 
+    def item(self, partition: str) -> str:
+        """Return `db.table/partition` as people read it; `db.table` for the table itself ('')."""
+        return f"{self}/{partition}" if partition else str(self)
+
     @classmethod
     def parse(cls, lake: LakeId, text: str) -> "TableName":
         """Read `db.table`."""

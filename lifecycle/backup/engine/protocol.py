@@ -2,7 +2,7 @@
 
 The steps (a) to (i) of docs/decisions: control, facts, intent, recheck, rename, listing, drop,
 confirm, done. Only the driver calls this; executors list. Whatever stops it half way is settled by
-`settle.py` from the intents that have no done. Free of Django: jobs import it.
+`settle/batches.py` from the intents that have no done. Free of Django: jobs import it.
 """
 
 import time
@@ -255,12 +255,8 @@ def count(result: DropResult, batch: Batch) -> None:
     if batch.window is not None:
         result.window = max(result.window or 0.0, batch.window)
     for one in batch.refused:
-        result.count(Outcome.SKIPPED, name=_full(batch.name, one.partition), reason=one.reason)
+        result.count(Outcome.SKIPPED, name=batch.name.item(one.partition), reason=one.reason)
     for intent in batch.meant():
         outcome, reason = batch.outcomes[intent.item]
         if outcome is not Outcome.DEFERRED:
-            result.count(outcome, name=_full(batch.name, intent.partition), reason=reason)
-
-
-def _full(name: TableName, partition: str) -> str:
-    return f"{name}/{partition}" if partition else str(name)
+            result.count(outcome, name=batch.name.item(intent.partition), reason=reason)

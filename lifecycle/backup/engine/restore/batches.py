@@ -110,8 +110,9 @@ def restore_batch(order: RestoreOrder, ref: BackupBatchRef, tools: Tools) -> Sai
         batch = ref.read(tools.fs)
         candidates = choose(order, batch, tools, names=ref.names)
     wanted = [candidate for candidate in candidates if candidate.choice in BROUGHT]
+    table = target_name(order, batch)
     left = [
-        (_full(order, batch, c.intent), _outcome(c.choice), _why(c))
+        (table.item(c.intent.partition), _outcome(c.choice), _why(c))
         for c in candidates
         if c.choice not in BROUGHT
     ]
@@ -148,7 +149,7 @@ def restore_batch(order: RestoreOrder, ref: BackupBatchRef, tools: Tools) -> Sai
         tools.fs.write_new(ref.directory.child(name), done.to_bytes())
     by_item = {candidate.intent.item: candidate.intent for candidate in wanted}
     return left + [
-        (_full(order, batch, by_item[item.item]), item.outcome, item.reason) for item in done.items
+        (table.item(by_item[item.item].partition), item.outcome, item.reason) for item in done.items
     ]
 
 
@@ -344,8 +345,3 @@ def _outcome(choice: Choice) -> str:
 
 def _why(candidate: Candidate) -> str:
     return "" if candidate.choice is Choice.RESTORED_BEFORE else candidate.why
-
-
-def _full(order: RestoreOrder, batch: JournalBatch, item: ItemIntent) -> str:
-    name = target_name(order, batch)
-    return f"{name}/{item.partition}" if item.partition else str(name)

@@ -117,7 +117,11 @@ def settle_directory(directory: LakePath, tools: SettleTools) -> dict[str, int]:
         if batch.done is not None:
             continue
         sights = look(batch, tools)
-        lost = [_full(batch.intent, s.intent) for s in sights if s.verdict is Verdict.DANGER]
+        lost = [
+            name_of(batch.intent).item(s.intent.partition)
+            for s in sights
+            if s.verdict is Verdict.DANGER
+        ]
         if lost:
             danger += lost
             continue
@@ -328,10 +332,6 @@ def _make_parent(fs: FileSystem, path: LakePath, fact: FileFact) -> bool:
 def name_of(intent: BatchIntent) -> TableName:
     """Return the table that a batch belongs to."""
     return TableName(LakeId(intent.lake), intent.db, intent.table)
-
-
-def _full(intent: BatchIntent, item: ItemIntent) -> str:
-    return f"{intent.db}.{intent.table}" + (f"/{item.partition}" if item.partition else "")
 
 
 def settled(

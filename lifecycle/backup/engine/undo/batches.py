@@ -94,8 +94,7 @@ class _Undo:
 
     def full(self, one: Standing) -> str:
         """Name an item for people."""
-        partition = one.item.partition
-        return f"{self.name}/{partition}" if partition else str(self.name)
+        return self.name.item(one.item.partition)
 
 
 def undo_batches(
