@@ -117,9 +117,7 @@ class TargetProbeSerializer(serializers.ModelSerializer[TargetProbe]):
 class TargetDetailSerializer(TargetSerializer):
     """A table with every front end, what is owed of it, and who opted it out."""
 
-    old_names = {
-        "behind_since": "stale_since",
-        "is_off": "is_opted_out",
+    old_names = TargetSerializer.old_names | {
         "known_since": "tracked_since",
         "off_at": "opted_out_at",
         "off_by": "opted_out_by",
