@@ -16,7 +16,7 @@ format's folder, each a row of one table. Of Iceberg tables: a kind in `TaskKind
 (`iceberg/planner/domain/maintenance.py`) and one of `EXECUTORS`
 (`iceberg/execution/jobs/optimize.py`). Of Hudi tables: a `Service`, its need
 (`hudi/planner/domain/needs.py`) and rows of `ACTS` (`hudi/maintenance/jobs/run_services.py`). Its
-label is beside the others (`core/ui/words.py`, `hudi/pages/ui/words.py`). Queue, budget, blackout
+label is beside the others (`core/ui/badges.py`, `hudi/pages/ui/badges.py`). Queue, budget, blackout
 windows, locks, results, pages and API need nothing more; the test
 `tests/unit/optimizer/test_optimizer_kinds.py` names what is missing.
 """

@@ -1,7 +1,7 @@
 """Decides the LEVEL and TTL that a table or database may have, who may set them, and how.
 
 An admin changes what is in lifecycle already; an owner asks and one admin says yes; what is not in
-lifecycle comes in by an enrollment, which two people approve. Reading values is `enrolment.py`.
+lifecycle comes in by an enrollment, which two people approve. Reading values is `enrollment.py`.
 """
 
 from collections.abc import Mapping

@@ -3,7 +3,7 @@
 A table's place is its own name below its database, a partition's its own name below its table.
 Whatever cannot be put right by moving this one thing is refused with its reason: a fix never leaves
 a reason on what it moved, and never gives one to anything else. Facts of the day (holds, modes,
-files) are judged in `path_fix_refusal.py`.
+files) are judged in `refusal.py`.
 """
 
 from collections import defaultdict

@@ -1,6 +1,6 @@
 """Decides whether a move may be planned under present conditions, and words the refusals.
 
-`path_fix.py` says where a thing would have to lie; here stand the facts of the day, and the
+`moves.py` says where a thing would have to lie; here stand the facts of the day, and the
 sentence for every reason of both.
 """
 

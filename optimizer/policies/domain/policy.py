@@ -3,7 +3,7 @@
 Settings stand on four levels: the lake, a pattern of databases (`etl*`), a pattern of tables
 (`etl*.events_*`) and a table (`etl.events`). A field that a level does not name comes from the one
 above; of two patterns that fit, the one with more letters of its own wins. How the values are
-written and checked one by one is `policy_values.py`.
+written and checked one by one is `values.py`.
 """
 
 import re

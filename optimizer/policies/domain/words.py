@@ -1,6 +1,6 @@
 """Words a policy's settings for display, and reads what is typed into a form.
 
-What is typed is turned into the JSON form, which `policy_values.py` reads and checks; empty is
+What is typed is turned into the JSON form, which `values.py` reads and checks; empty is
 inherited and never gets here.
 """
 

@@ -2,7 +2,7 @@
 
 The drop machine with another end: intent first, facts again, rename behind the fence, look at what
 arrived, rename on to the target, then point the metadata to it. Never a copy, never over something.
-What is half done is settled by `move_settle.py` from what is where.
+What is half done is settled by `settle/moves.py` from what is where.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -11,8 +11,8 @@ import java.util.TreeSet;
 /**
  * LEVEL and TTL as the parameters of one table or database say them.
  *
- * <p>The portal reads them by the same rules (lifecycle/core/domain/enrolment.py is the reference; a test
- * runs both over the same odd values).
+ * <p>The portal reads them by the same rules (lifecycle/core/domain/enrollment.py is the reference; a
+ * test runs both over the same odd values).
  */
 public final class Policy {
   public static final int MAX_TTL = 36_500;
