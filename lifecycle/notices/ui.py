@@ -31,7 +31,7 @@ ROWS_SHOWN = 200
 
 def register_pages() -> None:
     """Add the page to the navigation."""
-    register_page(Page("Lifecycle", "Calendar", "lifecycle:calendar", "calendar", 28))
+    register_page(Page("lifecycle", "Calendar", "lifecycle:calendar", 20))
 
 
 @require_GET

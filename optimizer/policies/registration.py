@@ -1,9 +1,12 @@
 """Registers `optimizer.policies` with the platform."""
 
-from optimizer.core.ui.badges import SECTION
+from portal.access.models import STAFF
 from portal.access.registry import Page, register_page
 
 
 def register() -> None:
     """Add what this capability offers: runs, approvals, pages, home cards, numbers."""
-    register_page(Page(SECTION, "Optimizer policies", "optimizer:policies", "adjustments", 64))
+    of_hudi = frozenset(
+        {"optimizer:hudi-policies", "optimizer:hudi-policy-new", "optimizer:hudi-policy-scope"}
+    )
+    register_page(Page("services", "Policies", "optimizer:policies", 40, STAFF, also=of_hudi))

@@ -1,4 +1,4 @@
-"""Registry of the portal's pages and home cards. Apps register theirs in `AppConfig.ready()`."""
+"""Registry of the menu, its pages and home cards. Apps register theirs in `AppConfig.ready()`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,20 +8,36 @@ from django.http import HttpRequest
 
 from portal.access.models import User
 
+GEAR = "gear"
+"""The entry of administration: its pages are links of a fold at the foot of the menu."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of the main menu; its address is that of the first page that a person may see."""
+
+    key: str
+    title: str
+    icon: str
+    order: int
+    count: Callable[[HttpRequest], int] | None = None
+    """How much there waits for the person: the badge. Asked at every page, so it must be cheap."""
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One entry of the navigation; `roles` empty means everybody who is logged in."""
+    """One page of an entry, shown as a tab; `roles` empty means everybody who is logged in."""
 
-    section: str
+    entry: str
     title: str
     url_name: str
-    icon: str = "file"
     order: int = 100
     roles: frozenset[str] = frozenset()
+    also: frozenset[str] = frozenset()
+    """URL names of other pages that belong to it; addresses below its own do anyway."""
 
     def is_for(self, user: User) -> bool:
-        """Say whether the person may see the entry."""
+        """Say whether the person may see the page in the menu."""
         return not self.roles or bool(self.roles & user.roles)
 
 
@@ -42,12 +58,18 @@ class Card:
 
 CardMaker = Callable[[HttpRequest], "Card | None"]
 
+_entries: dict[str, Entry] = {}
 _pages: dict[str, Page] = {}
 _cards: list[CardMaker] = []
 
 
+def register_entry(entry: Entry) -> None:
+    """Add an entry to the menu; registering the same key again replaces it."""
+    _entries[entry.key] = entry
+
+
 def register_page(page: Page) -> None:
-    """Add a page to the navigation; registering the same URL name again replaces it."""
+    """Add a page to its entry; registering the same URL name again replaces it."""
     _pages[page.url_name] = page
 
 
@@ -58,12 +80,19 @@ def register_home_card(card: CardMaker) -> CardMaker:
     return card
 
 
+def menu_for(user: User) -> list[tuple[Entry, list[Page]]]:
+    """Return the entries of a person with their pages, in order; none without a page."""
+    pages: dict[str, list[Page]] = {}
+    for page in sorted(_pages.values(), key=lambda page: (page.order, page.title)):
+        if page.is_for(user):
+            pages.setdefault(page.entry, []).append(page)
+    entries = sorted(_entries.values(), key=lambda entry: entry.order)
+    return [(entry, pages[entry.key]) for entry in entries if entry.key in pages]
+
+
 def pages_for(user: User) -> list[Page]:
-    """Return the navigation of a person, in order of section and page."""
-    return sorted(
-        (page for page in _pages.values() if page.is_for(user)),
-        key=lambda page: (page.order, page.section, page.title),
-    )
+    """Return every page of the menu of a person, in the menu's order."""
+    return [page for _, pages in menu_for(user) for page in pages]
 
 
 def cards_for(request: HttpRequest) -> list[Card]:

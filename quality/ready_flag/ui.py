@@ -4,12 +4,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from portal.access.models import STAFF
 from portal.access.registry import Page, register_page
 
 
 def register_pages() -> None:
     """Add the navigation."""
-    register_page(Page("Data readiness", "Reader support", "readiness:readers", "eye-off", 68))
+    register_page(Page("readiness", "Reader support", "readiness:readers", 30, STAFF))
 
 
 @require_GET

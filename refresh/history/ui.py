@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from portal.access.models import STAFF
 from portal.access.registry import Page, register_page
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
@@ -82,4 +83,4 @@ def statement(request: HttpRequest, public_id: UUID) -> HttpResponse:
 
 def register_pages() -> None:
     """Add the navigation."""
-    register_page(Page("Refresh", "History", "refresh:history", "history", 52))
+    register_page(Page("refresh", "History", "refresh:history", 40, STAFF))

@@ -7,6 +7,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from portal.access.models import STAFF
 from portal.access.registry import Page, register_page
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
@@ -66,4 +67,4 @@ def _live(request: HttpRequest) -> dict[str, Any]:
 
 def register_pages() -> None:
     """Add the navigation."""
-    register_page(Page("Refresh", "Queue", "refresh:queue", "list-details", 51))
+    register_page(Page("refresh", "Queue", "refresh:queue", 30, STAFF))

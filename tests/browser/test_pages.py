@@ -212,7 +212,7 @@ def test_pages_read_without_scripts(demo: Demo, opened: Opener) -> None:
         page = ada.go(address)
         assert page.get_by_role("heading", level=1).is_visible(), name
         if name != "login-again":  # a door, not a page of the frame
-            assert page.get_by_role("link", name="Runs").first.is_visible(), name
+            assert page.get_by_role("link", name="Jobs").first.is_visible(), name
         assert page.locator(".lw-chart-canvas:visible").count() == 0, name
         assert page.locator(".lw-chart-table table:visible").count() == (
             page.locator(".lw-chart").count()

@@ -15,8 +15,6 @@ from portal.ui.frame.states import Badge, register_badges
 from portal.ui.proposals import decide_card
 from portal.ui.templatetags.lw import human_bytes
 
-SECTION = "Lifecycle"
-
 BADGES = {
     PlanState.DRAFTING.value: Badge("Preparing", "pencil", "busy"),
     PlanState.NOT_CREATED.value: Badge(
@@ -99,9 +97,9 @@ def register_pages() -> None:
             if reason.value not in _CLASSES
         }
     )
-    register_page(Page(SECTION, "Drop plans", "lifecycle:plans", "clipboard-list", 22))
-    register_page(Page(SECTION, "Standing rules", "lifecycle:standing-rules", "repeat", 23, STAFF))
-    register_page(Page(SECTION, "Deletion requests", "lifecycle:wishes", "message-circle", 24))
+    register_page(Page("approvals", "Drop plans", "lifecycle:plans", 10))
+    register_page(Page("approvals", "Standing rules", "lifecycle:standing-rules", 50, STAFF))
+    register_page(Page("lifecycle", "Deletion requests", "lifecycle:wishes", 50))
     for card in (approve_card, rules_card, mine_card, deletion_requests_card):
         register_home_card(card)
 

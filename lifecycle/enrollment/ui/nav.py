@@ -28,5 +28,5 @@ enrollments_card = decide_card(
 def register_pages() -> None:
     """Add the navigation, the words and the home card."""
     register_badges(BADGES)
-    register_page(Page("Policy", "Enrollments", "lifecycle:enrolments", "login-2", 41, STAFF))
+    register_page(Page("approvals", "Enrollments", "lifecycle:enrolments", 60, STAFF))
     register_home_card(enrollments_card)

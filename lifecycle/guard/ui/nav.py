@@ -5,7 +5,8 @@ from django.http import HttpRequest
 from lifecycle.core.ui.links import list_url
 from lifecycle.guard.domain import Outcome
 from lifecycle.guard.selectors import policy_events_visible
-from portal.access.registry import Card, Page, register_home_card, register_page
+from portal.access.models import STAFF
+from portal.access.registry import GEAR, Card, Page, register_home_card, register_page
 from portal.ui.frame.context import lake_or_none, person
 from portal.ui.frame.states import Badge, register_badges
 
@@ -29,10 +30,8 @@ BADGES = {
 def register_pages() -> None:
     """Add the navigation, the words and the home card."""
     register_badges(BADGES)
-    register_page(Page("Policy", "Dropped objects", "lifecycle:dropped", "trash", 44))
-    register_page(
-        Page("Policy", "Policy alarms", "lifecycle:policy-alarms", "shield-exclamation", 43)
-    )
+    register_page(Page("backups", "Dropped objects", "lifecycle:dropped", 40))
+    register_page(Page(GEAR, "Policy alarms", "lifecycle:policy-alarms", 80, STAFF))
     register_home_card(alarms_card)
 
 

@@ -24,8 +24,6 @@ from portal.ui.frame.context import lake_or_none, person
 from portal.ui.selectors import register_owned_tables
 from portal.ui.templatetags.lw import human_bytes
 
-SECTION = "Lifecycle"
-
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
@@ -42,10 +40,11 @@ _read: WeakKeyDictionary[HttpRequest, _Seen] = WeakKeyDictionary()
 def register_pages() -> None:
     """Add the navigation, the home cards and the words of findings."""
     register_state_badges()
-    register_page(Page(SECTION, "Expiring data", "lifecycle:expiring", "calendar-due", 20))
-    register_page(Page("Paths", "Path rule violations", "lifecycle:paths", "route-off", 30))
-    register_page(Page("Policy", "Databases", "lifecycle:databases", "database", 40))
-    register_page(Page(SECTION, "Holds", "lifecycle:holds", "lock", 27))
+    of_tables = frozenset({"lifecycle:table", "lifecycle:why", "lifecycle:policy"})
+    register_page(Page("lifecycle", "Expiring data", "lifecycle:expiring", 10, also=of_tables))
+    register_page(Page("paths", "Violations", "lifecycle:paths", 10))
+    register_page(Page("lifecycle", "Databases", "lifecycle:databases", 40))
+    register_page(Page("lifecycle", "Holds", "lifecycle:holds", 30))
     register_home_card(waiting_card)
     register_home_card(paths_card)
     register_home_card(due_card)

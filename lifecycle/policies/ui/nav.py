@@ -17,7 +17,7 @@ requests_card = decide_card(
 
 def register_pages() -> None:
     """Add the navigation and the home card."""
-    register_page(Page("Policy", "Policy requests", "lifecycle:policy-requests", "message-2", 42))
-    register_page(Page("Lifecycle", "Deletion consents", "lifecycle:still-read", "eye", 24))
-    register_page(Page("Paths", "Exceptions", "lifecycle:waivers", "route", 32))
+    register_page(Page("approvals", "Policy requests", "lifecycle:policy-requests", 30))
+    register_page(Page("lifecycle", "Deletion consents", "lifecycle:still-read", 60))
+    register_page(Page("paths", "Exceptions", "lifecycle:waivers", 20))
     register_home_card(requests_card)

@@ -26,5 +26,5 @@ fixes_card = decide_card(
 def register_pages() -> None:
     """Add the navigation, the home card and the words."""
     register_badges(BADGES)
-    register_page(Page("Paths", "Relocation plans", "lifecycle:path-fixes", "folder-share", 31))
+    register_page(Page("approvals", "Relocation plans", "lifecycle:path-fixes", 20))
     register_home_card(fixes_card)

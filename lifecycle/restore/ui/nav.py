@@ -17,8 +17,8 @@ LAST_DAYS = timedelta(days=3)
 
 def register_pages() -> None:
     """Add the navigation and the home cards."""
-    register_page(Page("Lifecycle", "Backups and restore", "lifecycle:backups", "archive", 25))
-    register_page(Page("Lifecycle", "Savings", "lifecycle:savings", "coins", 29))
+    register_page(Page("backups", "By day", "lifecycle:backups", 10))
+    register_page(Page("backups", "Savings", "lifecycle:savings", 30))
     register_home_card(last_chance_card)
     register_home_card(backups_card)
 

@@ -22,7 +22,7 @@ _LOOKS = {
 def register_pages() -> None:
     """Add the navigation, the home card and the words."""
     register_badges(_LOOKS)
-    register_page(Page("Lifecycle", "Restore tests", "lifecycle:drills", "test-pipe", 26))
+    register_page(Page("backups", "Restore tests", "lifecycle:drills", 20))
     register_home_card(verifications_card)
 
 

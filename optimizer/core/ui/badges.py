@@ -6,8 +6,6 @@ from optimizer.core.domain.bands import HealthBand
 from optimizer.core.domain.tasks import TaskKind, TaskState
 from portal.ui.frame.states import Badge, register_badges
 
-SECTION = "File health"
-
 BADGES: Mapping[str, Badge] = {
     f"HEALTH_{HealthBand.GOOD}": Badge("Good", "heart", "good", "80 or more of 100."),
     f"HEALTH_{HealthBand.FAIR}": Badge("Fair", "activity", "warn", "50 to 80 of 100."),

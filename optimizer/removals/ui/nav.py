@@ -4,7 +4,6 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from optimizer.core.ui.badges import SECTION
 from optimizer.removals.services.removals import REMOVALS
 from portal.access.registry import Page, register_home_card, register_page
 from portal.ui.proposals import decide_card
@@ -24,5 +23,5 @@ removals_card = decide_card(
 
 def register_pages() -> None:
     """Add the navigation and the home card."""
-    register_page(Page(SECTION, "Removals", "optimizer:removals", "clipboard-check", 63))
+    register_page(Page("approvals", "Removals", "optimizer:removals", 40))
     register_home_card(removals_card)

@@ -7,16 +7,16 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils import timezone
 from rest_framework.request import Request
 
 from portal.access.lakes import all_lakes
 from portal.access.models import User
-from portal.access.registry import pages_for
 from portal.lake.errors import NotAllowed, NotVisible
 from portal.runs.requests.selectors import broker_problem
 from portal.safety.selectors import emergency_stop_state
+from portal.ui.frame.navigation import menu_of
 
 THEME_COOKIE = "lw_theme"
 THEMES = ("auto", "light", "dark")
@@ -107,7 +107,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "lake": lake,
         "lakes": sorted(all_lakes()),
         "roles": sorted(user.roles) or ["owner"],
-        "nav": _navigation(request),
+        "menu": menu_of(request, user),
         "fresh": _freshness(lake, may_open=user.is_lake_staff),
         "red_button": emergency_stop_state(lake) if lake else None,
         "is_keeper": user.is_lake_staff,
@@ -120,33 +120,6 @@ def _lake_named(request: HttpRequest | Request) -> str:
     lakes = all_lakes()
     asked = request.GET.get("lake", "")
     return asked if asked in lakes else next(iter(sorted(lakes)), "")
-
-
-def _navigation(request: HttpRequest) -> list[tuple[str, list[dict[str, Any]]]]:
-    entries: list[dict[str, Any]] = []
-    for page in pages_for(person(request)):
-        try:
-            url = reverse(page.url_name)
-        except NoReverseMatch:
-            continue
-        entries.append(
-            {"section": page.section, "title": page.title, "icon": page.icon, "url": url}
-        )
-    for entry in entries:
-        entry["active"] = entry["url"] == _longest_match(request.path, entries)
-    sections: dict[str, list[dict[str, Any]]] = {}
-    for entry in entries:
-        sections.setdefault(entry["section"], []).append(entry)
-    return list(sections.items())
-
-
-def _longest_match(path: str, entries: list[dict[str, Any]]) -> str:
-    fitting = [
-        e["url"]
-        for e in entries
-        if path == e["url"] or (e["url"] != "/" and path.startswith(e["url"]))
-    ]
-    return max(fitting, key=len, default="")
 
 
 def _freshness(lake: str, *, may_open: bool) -> Freshness:

@@ -6,19 +6,26 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.access.registry import Card, Page, register_home_card, register_page
+from portal.access.models import STAFF
+from portal.access.registry import (
+    Card,
+    Entry,
+    Page,
+    register_entry,
+    register_home_card,
+    register_page,
+)
 from portal.ui.frame.context import lake_or_none, person
 from quality.freshness.selectors.awaited import n_late
 from quality.freshness.ui.badges import register_state_badges
-
-SECTION = "Data readiness"
 
 
 def register_pages() -> None:
     """Add the navigation, the home card and the words."""
     register_state_badges()
-    register_page(Page(SECTION, "Expected partitions", "readiness:awaited", "calendar-time", 66))
-    register_page(Page(SECTION, "Freshness rules (SLA)", "readiness:rules", "alarm", 67))
+    register_entry(Entry("readiness", "Data readiness", "calendar-check", 90))
+    register_page(Page("readiness", "Expected partitions", "readiness:awaited", 10, STAFF))
+    register_page(Page("readiness", "Freshness rules (SLA)", "readiness:rules", 20, STAFF))
     register_home_card(late_card)
 
 

@@ -39,4 +39,5 @@ _LOOKS = {
 def register_pages() -> None:
     """Add the navigation and the words."""
     register_badges(_LOOKS)
-    register_page(Page("Refresh", "Clusters", "refresh:clusters", "server-2", 53, STAFF))
+    added = frozenset({"refresh:cluster-add"})
+    register_page(Page("refresh", "Clusters", "refresh:clusters", 10, STAFF, also=added))

@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 from django.urls import reverse
 
+from portal.access.models import STAFF
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.ui.frame.context import lake_or_none, person
 from refresh.freshness.domain.freshness import Danger
@@ -13,7 +14,7 @@ from refresh.freshness.selectors.tables import n_wrong
 
 def register_pages() -> None:
     """Add the navigation and the home card."""
-    register_page(Page("Refresh", "Cached tables", "refresh:tables", "refresh", 50))
+    register_page(Page("refresh", "Cached tables", "refresh:tables", 20, STAFF))
     register_home_card(wrong_card)
 
 

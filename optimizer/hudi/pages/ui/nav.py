@@ -6,10 +6,10 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 from django.urls import reverse
 
-from optimizer.core.ui.badges import SECTION
 from optimizer.hudi.inspect.selectors.snapshots import Seen
 from optimizer.hudi.tables.selectors.tables import n_critical_tables
 from optimizer.models import HudiTable
+from portal.access.models import STAFF
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.ui.frame.context import lake_or_none, person
 
@@ -25,7 +25,7 @@ HUDI_TABS = (
 
 def register_pages() -> None:
     """Add the navigation and the home card."""
-    register_page(Page(SECTION, "Hudi tables", "optimizer:hudi-tables", "timeline-event", 61))
+    register_page(Page("services", "Hudi tables", "optimizer:hudi-tables", 20, STAFF))
     register_home_card(hudi_card)
 
 

@@ -6,15 +6,15 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from optimizer.core.domain.bands import HealthBand
-from optimizer.core.ui.badges import SECTION
 from optimizer.iceberg.tables.selectors.tables import n_poor
+from portal.access.models import STAFF
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.ui.frame.context import lake_or_none, person
 
 
 def register_pages() -> None:
     """Add the navigation and the home card."""
-    register_page(Page(SECTION, "Iceberg tables", "optimizer:tables", "snowflake", 60))
+    register_page(Page("services", "Iceberg tables", "optimizer:tables", 10, STAFF))
     register_home_card(poor_card)
 
 

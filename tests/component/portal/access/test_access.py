@@ -102,14 +102,33 @@ def test_lakes_are_read_again_when_the_file_changes(lake: LakeConfig, settings: 
     assert all_lakes() == {}
 
 
-def test_pages_are_shown_by_role_in_order(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_menu_has_the_entries_of_which_a_person_may_see_a_page(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(registry, "_pages", {})
+    monkeypatch.setattr(registry, "_entries", {})
+    registry.register_entry(registry.Entry("plans", "Plans", "clipboard", 20))
+    registry.register_entry(registry.Entry("paths", "Paths?", "route", 10))
+    registry.register_entry(registry.Entry("paths", "Paths", "route", 10))
+    registry.register_entry(registry.Entry("empty", "Empty", "file", 5))
     admins = frozenset({"admin"})
-    registry.register_page(registry.Page("Lake", "Plans", "plans", order=20, roles=admins))
-    registry.register_page(registry.Page("Lake", "Paths", "paths", order=10))
-    registry.register_page(registry.Page("Lake", "Paths!", "paths", order=10))
-    assert [page.title for page in registry.pages_for(people.owner)] == ["Paths!"]
-    assert [page.title for page in registry.pages_for(people.admin)] == ["Paths!", "Plans"]
+    registry.register_page(registry.Page("plans", "Drop plans", "plans", 20, admins))
+    registry.register_page(registry.Page("paths", "Exceptions", "waivers", 20))
+    registry.register_page(registry.Page("paths", "Violations", "paths", 10))
+    registry.register_page(registry.Page("paths", "Violations!", "paths", 10))
+
+    def menu(user: User) -> list[tuple[str, list[str]]]:
+        return [
+            (entry.title, [page.title for page in pages])
+            for entry, pages in registry.menu_for(user)
+        ]
+
+    paths = ("Paths", ["Violations!", "Exceptions"])
+    assert menu(people.owner) == [paths]
+    assert menu(people.admin) == [paths, ("Plans", ["Drop plans"])]
+    assert [page.title for page in registry.pages_for(people.admin)] == [
+        "Violations!", "Exceptions", "Drop plans",
+    ]  # fmt: skip
 
 
 def test_what_waits_comes_before_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
