@@ -1,8 +1,10 @@
 """Tests that heavy engines and test code stay in their places; the gate `imports` does the rest."""
 
+import ast
+
 import pytest
 
-from tests.architecture.source import PRODUCT, migrations, modules
+from tests.architecture.source import PRODUCT, ROOT, migrations, modules
 
 PYSPARK_PLACES = (
     "portal/spark/",
@@ -36,6 +38,20 @@ def test_tests_and_benches_are_imported_by_nobody_in_the_product() -> None:
         if name.split(".")[0] in {"tests", "bench"}
     ]
     assert strays == []
+
+
+def test_the_command_line_installs_alone() -> None:
+    product = {*PRODUCT, "stack", "tests", "bench"}
+    folder = ROOT / "cli" / "lakewarden_cli"
+    found = {
+        node.module if isinstance(node, ast.ImportFrom) else alias.name
+        for path in sorted(folder.glob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    assert "click" in found
+    assert [name for name in found if str(name).split(".")[0] in product] == []
 
 
 def test_a_migration_imports_nothing_of_the_product() -> None:

@@ -204,12 +204,15 @@ def _rest_error(response: Response) -> dict[str, Any]:
         message = str(detail["detail"])
         said = str(getattr(detail["detail"], "code", ""))
         code = said if "." in said else code  # the framework's own codes have no dots
+        if said == "not_authenticated":
+            code, message = "api.not_signed_in", "You are not signed in, or your session ended."
     elif isinstance(detail, dict):
         fields = {key: str(value) for key, value in detail.items()}
     elif isinstance(detail, list):
         message = "; ".join(str(part) for part in detail)
+    sign_in = "Sign in first; a program sends a token from the page API tokens."
     steps = {
-        401: "Sign in first; a program sends a token from the page API tokens.",
+        401: sign_in,
         403: "Ask somebody with the right to do it.",
         404: "Check the address; it may also be one you may not see.",
         405: "Use another method; see the API page.",
@@ -218,7 +221,9 @@ def _rest_error(response: Response) -> dict[str, Any]:
         "code": code,
         "message": message,
         "fields": fields,
-        "next_step": steps.get(response.status_code, "Correct the request and send it again."),
+        "next_step": sign_in
+        if code == "api.not_signed_in"
+        else steps.get(response.status_code, "Correct the request and send it again."),
     }
 
 

@@ -1,0 +1,5 @@
+"""Runs the command line as `python -m lakewarden_cli`."""
+
+from lakewarden_cli.main import main
+
+main()

@@ -1,0 +1,1 @@
+"""Component tests of the command line."""
