@@ -28,6 +28,7 @@ from portal.lake.errors import (
     StaleState,
 )
 from portal.notices.addresses import address_problem
+from portal.notices.chat_messages import ChatMessage, chat_body
 from portal.notices.models import Notice, NoticeState
 from portal.notices.webhook import webhook_post
 from portal.reliability.claims import claim
@@ -223,7 +224,8 @@ def _send(notice: Notice, connection: BaseEmailBackend, *, now: datetime, today:
     is_handed_over = False
     try:
         if notice.recipient == WEBHOOK:
-            webhook_post(notice.text)
+            said = ChatMessage(notice.lake, notice.kind, notice.day.isoformat(), notice.text)
+            webhook_post(chat_body(said, settings.LAKEWARDEN_WEBHOOK_SHAPE))
         else:
             connection.open()
             message = _message(notice, connection)

@@ -1,4 +1,4 @@
-"""Posts a line to the team's chat, and only to the chat.
+"""Posts a message to the team's chat, and only to the chat.
 
 The address stands in the settings and its host on an allow-list. The name is resolved once, every
 address it has is checked, and the connection goes to the one that was checked: a name that changes
@@ -13,6 +13,7 @@ import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -92,8 +93,8 @@ def resolve(host: str, port: int) -> list[str]:
     return [str(entry[4][0]).partition("%")[0] for entry in found]
 
 
-def webhook_post(text: str, *, resolver: Resolver = resolve) -> None:
-    """Send one line to the chat that the settings name.
+def webhook_post(body: dict[str, Any], *, resolver: Resolver = resolve) -> None:
+    """Send one message to the chat that the settings name.
 
     Raises:
         RuleViolation: the settings do not allow it.
@@ -110,7 +111,7 @@ def webhook_post(text: str, *, resolver: Resolver = resolve) -> None:
     try:
         connection = _connect(target, _checked_address(target, resolver))
         headers = {"Content-Type": "application/json", "Host": target.name}
-        connection.request("POST", target.path, json.dumps({"text": text}).encode(), headers)
+        connection.request("POST", target.path, json.dumps(body).encode(), headers)
         code = "lost"  # it may have been shown, whatever happens to the answer
         status = connection.getresponse().status
     except (OSError, http.client.HTTPException) as error:

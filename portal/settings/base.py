@@ -230,8 +230,9 @@ EMAIL_HOST_USER = os.environ.get("LAKEWARDEN_SMTP_USER", "")
 EMAIL_HOST_PASSWORD = os.environ.get("LAKEWARDEN_SMTP_PASSWORD", "")
 DEFAULT_FROM_EMAIL = os.environ.get("LAKEWARDEN_MAIL_FROM", "Lakewarden <lakewarden@localhost>")
 
-# One line a report or alarm to a chat, by an incoming webhook as Slack's; empty = none.
+# A message for each report or alarm to a chat, by an incoming webhook; empty = none.
 LAKEWARDEN_WEBHOOK_URL = os.environ.get("LAKEWARDEN_WEBHOOK_URL", "")
+LAKEWARDEN_WEBHOOK_SHAPE = os.environ.get("LAKEWARDEN_WEBHOOK_SHAPE", "slack")
 LAKEWARDEN_WEBHOOK_HOSTS = tuple(os.environ.get("LAKEWARDEN_WEBHOOK_HOSTS", "").split(","))
 LAKEWARDEN_WEBHOOK_NETWORKS = tuple(
     filter(None, os.environ.get("LAKEWARDEN_WEBHOOK_NETWORKS", "").split(","))

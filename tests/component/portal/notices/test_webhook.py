@@ -72,7 +72,7 @@ def queue(chat: Chat, settings: Any, now: datetime) -> Notice:
 
 
 def test_a_line_arrives_under_its_own_name_at_the_checked_address(chat: Chat) -> None:
-    webhook_post("9 dropped", resolver=here)
+    webhook_post({"text": "9 dropped"}, resolver=here)
     assert chat.lines == [("/hook/topsecret", f"chat.example:{chat.port}", {"text": "9 dropped"})]
 
 
@@ -83,13 +83,13 @@ def test_a_name_is_resolved_once_and_one_bad_address_refuses_it(chat: Chat, sett
         asked.append(host)
         return ["127.0.0.1"] if len(asked) == 1 else ["169.254.169.254"]
 
-    webhook_post("x", resolver=changing)
+    webhook_post({"text": "x"}, resolver=changing)
     assert asked == ["chat.example"]
     with pytest.raises(RuleViolation, match=r"169\.254\.169\.254"):
-        webhook_post("x", resolver=lambda *_: ["127.0.0.1", "169.254.169.254"])
+        webhook_post({"text": "x"}, resolver=lambda *_: ["127.0.0.1", "169.254.169.254"])
     settings.LAKEWARDEN_WEBHOOK_NETWORKS = ()
     with pytest.raises(RuleViolation, match="LAKEWARDEN_WEBHOOK_NETWORKS"):
-        webhook_post("x", resolver=here)
+        webhook_post({"text": "x"}, resolver=here)
     assert len(chat.lines) == 1
 
 
@@ -109,7 +109,7 @@ def test_redirects_are_not_followed_and_refusals_say_whether_later_helps(
 ) -> None:
     chat.status, chat.headers = status, {"Location": f"http://127.0.0.1:{chat.port}/other"}
     with pytest.raises(ExternalFailure) as caught:
-        webhook_post("x", resolver=here)
+        webhook_post({"text": "x"}, resolver=here)
     assert (caught.value.code, caught.value.retryable) == (code, retryable)
     assert "topsecret" not in caught.value.message
     assert len(chat.lines) == 1
@@ -118,7 +118,7 @@ def test_redirects_are_not_followed_and_refusals_say_whether_later_helps(
 def test_a_server_without_a_certificate_gets_no_line(chat: Chat, settings: Any) -> None:
     settings.LAKEWARDEN_WEBHOOK_URL = f"https://chat.example:{chat.port}/hook/topsecret"
     with pytest.raises(ExternalFailure) as caught:
-        webhook_post("x", resolver=here)
+        webhook_post({"text": "x"}, resolver=here)
     assert caught.value.code == "webhook.silent"
     assert chat.lines == []
 
@@ -128,7 +128,7 @@ def test_a_line_is_sent_once_a_kind_and_day(chat: Chat, settings: Any, now: date
     assert queue(chat, settings, now).pk == notice.pk
     assert notices_send(now=now, today=TODAY) == {"sent": 1, "failed": 0, "retry": 0}
     assert notices_send(now=now, today=TODAY)["sent"] == 0
-    assert [line[2]["text"] for line in chat.lines] == ["9 dropped\nsee <b>"]
+    assert [line[2]["text"] for line in chat.lines] == ["9 dropped\nsee &lt;b&gt;"]
 
 
 def test_what_failed_is_shown_and_a_lost_answer_is_counted(
