@@ -169,8 +169,8 @@ class Portal:
 class _ComeAgain(Exception):
     """Not now: after so many seconds, where the portal says so."""
 
-    def __init__(self, why: str, *, status: int = 0, after: float | None = None) -> None:
-        super().__init__(why)
+    def __init__(self, reason: str, *, status: int = 0, after: float | None = None) -> None:
+        super().__init__(reason)
         self.status = status
         self.after = after
         self.n_tries = 1

@@ -127,7 +127,7 @@ class RefreshTarget(models.Model):
         choices=[(one.value, one.value) for one in Danger],
     )
     rank = models.PositiveSmallIntegerField(default=0, help_text="what must be seen first is 0")
-    why = models.TextField(blank=True)
+    reason = models.TextField(blank=True)
     stale_since = models.DateTimeField(null=True)
     refreshed_at = models.DateTimeField(null=True, help_text="when all that live had it all")
     problem = models.TextField(blank=True, help_text="the last error, short")
@@ -190,14 +190,14 @@ class TargetFrontEnd(models.Model):
         default=Danger.UNKNOWN.value,
         choices=[(one.value, one.value) for one in Danger],
     )
-    why = models.TextField(blank=True)
+    reason = models.TextField(blank=True)
     stale_since = models.DateTimeField(null=True)
     probed_at = models.DateTimeField(null=True)
     probe_problem = models.TextField(
         blank=True, help_text="why the last probe could not ask it; empty: it could"
     )
-    disproof_at = models.DateTimeField(null=True)
-    disproof_why = models.TextField(blank=True)
+    diverged_at = models.DateTimeField(null=True)
+    divergence_reason = models.TextField(blank=True)
     divergence_notified_at = models.DateTimeField(
         null=True, help_text="when admins and operators were notified"
     )
@@ -217,5 +217,5 @@ class TargetFrontEnd(models.Model):
     def now(self) -> Standing:
         """How the table stands there: whether the front end lives is newer than the judgement."""
         return standing_away(self.fe.state) or Standing(
-            Freshness(self.freshness), Danger(self.danger), self.why, self.stale_since
+            Freshness(self.freshness), Danger(self.danger), self.reason, self.stale_since
         )

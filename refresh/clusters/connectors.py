@@ -80,5 +80,5 @@ def _password(path: str, content: bytes) -> str:
     return password
 
 
-def _refused(path: str, why: str) -> RuleViolation:
-    return RuleViolation("cluster.password_file", f"{path or 'An empty path'} {why}.", path=path)
+def _refused(path: str, reason: str) -> RuleViolation:
+    return RuleViolation("cluster.password_file", f"{path or 'An empty path'} {reason}.", path=path)

@@ -77,7 +77,8 @@ class Refresh(models.Model):
         """
         address = self.cluster.address_of
         return sorted(
-            (address(name), outcome, why, name) for name, (outcome, why) in self.on_fes.items()
+            (address(name), outcome, reason, name)
+            for name, (outcome, reason) in self.on_fes.items()
         )
 
     @property
@@ -88,7 +89,7 @@ class Refresh(models.Model):
     @property
     def by_address(self) -> dict[str, list[str]]:
         """Outcome and reason by the address of each front end."""
-        return {address: [outcome, why] for address, outcome, why, _ in self.outcomes}
+        return {address: [outcome, reason] for address, outcome, reason, _ in self.outcomes}
 
     @property
     def seconds(self) -> float | None:

@@ -19,7 +19,7 @@ def fe_marks(records: Iterable[TargetFrontEnd], *, is_opted_out: bool = False) -
     """Show the state on each front end as a small mark; its address and reason on hover."""
     return _marks(
         [
-            (row.fe.place, "NOT_MAINTAINED" if is_opted_out else row.now.freshness, row.now.why)
+            (row.fe.place, "NOT_MAINTAINED" if is_opted_out else row.now.freshness, row.now.reason)
             for row in records
         ]
     )
@@ -28,16 +28,16 @@ def fe_marks(records: Iterable[TargetFrontEnd], *, is_opted_out: bool = False) -
 @register.simple_tag
 def outcome_marks(outcomes: Iterable[tuple[str, str, str, str]]) -> SafeString:
     """Show what came of a statement on each front end, the same way."""
-    return _marks([(place, outcome, why) for place, outcome, why, _ in outcomes])
+    return _marks([(place, outcome, reason) for place, outcome, reason, _ in outcomes])
 
 
 def _marks(marks: Sequence[tuple[str, str, str]]) -> SafeString:
     if not marks:
         return NOTHING
     parts = []
-    for name, state, why in marks:
+    for name, state, reason in marks:
         look = badge_for(state)
-        said = f"{name}: {look.word}" + (f". {why}" if why else "")
+        said = f"{name}: {look.word}" + (f". {reason}" if reason else "")
         parts.append((look.tone, said, icon(look.icon), f"{name}: {look.word}"))
     return format_html(
         '<span class="lw-marks">{}</span>',

@@ -14,7 +14,7 @@ from quality.freshness.domain.cadence import Period
 ROWS, FILES = "numRows", "numFiles"
 
 
-class Verdict(StrEnum):
+class Outcome(StrEnum):
     """How a period stands."""
 
     MISSING = "MISSING"
@@ -68,24 +68,24 @@ class Seen:
 class FreshnessDecision:
     """What is so, or what is to be done, and why."""
 
-    verdict: Verdict
+    outcome: Outcome
     reason: str
 
 
 def rule_on(rule: Rule, period: Period, seen: Seen, *, now: datetime) -> FreshnessDecision:
     """Decide on one period from what the metastore has of it."""
     if not seen.n_partitions:
-        return FreshnessDecision(Verdict.MISSING, "The metastore has no partition of it yet.")
+        return FreshnessDecision(Outcome.MISSING, "The metastore has no partition of it yet.")
     if not seen.n_unready:
-        return FreshnessDecision(Verdict.READY, "No partition of it is marked as not ready.")
+        return FreshnessDecision(Outcome.READY, "No partition of it is marked as not ready.")
     if not rule.sets:
         return FreshnessDecision(
-            Verdict.WAITS, "Nobody has said yet that it is ready; no rule does."
+            Outcome.WAITS, "Nobody has said yet that it is ready; no rule does."
         )
     lacks = [*_time_lacks(rule, period, now=now), *_count_lacks(rule, seen)]
     if lacks:
-        return FreshnessDecision(Verdict.WAITS, f"The rule waits: {'; '.join(lacks)}.")
-    return FreshnessDecision(Verdict.SET, f"The rule holds: {'; '.join(_held(rule, seen))}.")
+        return FreshnessDecision(Outcome.WAITS, f"The rule waits: {'; '.join(lacks)}.")
+    return FreshnessDecision(Outcome.SET, f"The rule holds: {'; '.join(_held(rule, seen))}.")
 
 
 def _time_lacks(rule: Rule, period: Period, *, now: datetime) -> list[str]:

@@ -20,7 +20,7 @@ from portal.lake.partition_specs import expand
 from portal.lake.readiness import FLAG, is_ready
 from quality.freshness.domain.cadence import Cadence, Period
 from quality.freshness.domain.inspection_schedule import FORGOTTEN, GIVEN_UP, next_inspection
-from quality.freshness.domain.ready_rule import FreshnessDecision, Rule, Seen, Verdict, rule_on
+from quality.freshness.domain.ready_rule import FreshnessDecision, Outcome, Rule, Seen, rule_on
 from quality.freshness.models import OWNER_LENGTH
 from quality.models import ExpectedPartition, FreshnessRule, FreshnessStatus
 from quality.ready_flag.services.arrivals import fresh
@@ -30,11 +30,11 @@ from quality.ready_flag.services.tables import keys_of
 BY_RULE = "rule"
 _MOST_PERIODS = 400
 _RECORDED = 20
-_STANDINGS = {
-    Verdict.MISSING: FreshnessStatus.MISSING,
-    Verdict.WAITS: FreshnessStatus.UNREADY,
-    Verdict.SET: FreshnessStatus.READY,
-    Verdict.READY: FreshnessStatus.READY,
+_STATUSES = {
+    Outcome.MISSING: FreshnessStatus.MISSING,
+    Outcome.WAITS: FreshnessStatus.UNREADY,
+    Outcome.SET: FreshnessStatus.READY,
+    Outcome.READY: FreshnessStatus.READY,
 }
 _TAKEN = ("standing", "ready_at", "ready_by", "came_late", "reason", "seen_at", "is_held")
 Leaves = dict[str, Any]
@@ -100,11 +100,11 @@ def _look(
         period = Period(row.start, row.end, ())
         asked = Rule() if row.is_held else rule.rule
         seen = Seen.of([struct.parameters or {} for struct in found.values()])
-        ruling = rule_on(asked, period, seen, now=now)
-        if ruling.verdict is Verdict.SET:
+        decision = rule_on(asked, period, seen, now=now)
+        if decision.outcome is Outcome.SET:
             _set(rule, found, metastore)
-            told[row.spec] = ruling.reason
-        _take(row, ruling, found, now=now)
+            told[row.spec] = decision.reason
+        _take(row, decision, found, now=now)
         if (row.standing, row.reason) == before:
             same_as_before.append(row.pk)
             continue
@@ -153,17 +153,17 @@ def _set(rule: FreshnessRule, found: Leaves, metastore: Metastore) -> None:
 
 
 def _take(
-    row: ExpectedPartition, ruling: FreshnessDecision, found: Leaves, *, now: datetime
+    row: ExpectedPartition, decision: FreshnessDecision, found: Leaves, *, now: datetime
 ) -> None:
     """Write what is so now; one that was held keeps the word of who held it."""
-    row.standing, row.seen_at = _STANDINGS[ruling.verdict], now
+    row.standing, row.seen_at = _STATUSES[decision.outcome], now
     if row.standing is FreshnessStatus.READY:
-        row.ready_at = now if ruling.verdict is Verdict.SET else _ready_since(found, now=now)
-        row.ready_by = BY_RULE if ruling.verdict is Verdict.SET else ""
+        row.ready_at = now if decision.outcome is Outcome.SET else _ready_since(found, now=now)
+        row.ready_by = BY_RULE if decision.outcome is Outcome.SET else ""
         row.came_late = row.late_by(now) is not None
         row.is_held = False
     if not row.is_held:
-        row.reason = ruling.reason
+        row.reason = decision.reason
 
 
 def _ready_since(found: Leaves, *, now: datetime) -> datetime:

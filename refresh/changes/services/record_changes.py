@@ -114,7 +114,7 @@ def queue(rows: QuerySet[RefreshTarget], *, is_urgent: bool, now: datetime) -> N
     shown = {
         "freshness": Freshness.STALE,
         "danger": danger,
-        "why": "Changed and not refreshed since.",
+        "reason": "Changed and not refreshed since.",
     }
     keys = list(rows.values_list("pk", flat=True))
     for chunk in _chunks(keys):

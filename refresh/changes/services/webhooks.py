@@ -169,8 +169,8 @@ def _tell_blind(
         # They renew updated partitions by their full names only, which nobody can tell now.
         raise error
     touched = {str(PartitionName.parse(text)): PartitionChange.UPDATED for text in specs}
-    why = f"The whole table is refreshed, because the metastore does not answer: {error.message}"
-    taken = Taken(hive, now, shown_as(shown), is_whole=True, degraded=why)
+    reason = f"The whole table is refreshed, because the metastore does not answer: {error.message}"
+    taken = Taken(hive, now, shown_as(shown), is_whole=True, degraded=reason)
     _note(Change(hive, Cause.HOOK, whole=True, partitions=touched), told, taken, user=user)
     return taken
 

@@ -127,14 +127,18 @@ class CatalogSerializer(serializers.ModelSerializer[ClusterCatalog]):
         read_only_fields = fields
 
 
-class JudgedSerializer(serializers.Serializer[Any]):
+class JudgedSerializer(OldNames, serializers.Serializer[Any]):
     """A setting that works against the portal, or does nothing."""
+
+    old_names = {
+        "why": "reason",
+    }
 
     catalog = serializers.CharField(source="setting.catalog", read_only=True)
     key = serializers.CharField(source="setting.key", read_only=True)
     value = serializers.CharField(source="setting.value", read_only=True)
     effect = serializers.CharField(source="setting.effect", read_only=True)
-    why = serializers.CharField(source="setting.why", read_only=True)
+    reason = serializers.CharField(source="setting.reason", read_only=True)
     front_ends = serializers.ListField(child=serializers.CharField(), read_only=True)
 
 

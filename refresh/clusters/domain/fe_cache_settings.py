@@ -57,7 +57,7 @@ class OwnSetting:
     key: str
     value: str
     effect: Effect
-    why: str
+    reason: str
 
 
 def are_due(*, read_at: datetime | None, read_start: str, start: str, now: datetime) -> bool:
@@ -119,12 +119,12 @@ def judge_catalog(
             interval="remote_file_cache_refresh_interval_sec",
         )
     if _is(known, _EVENTS, "true") and _is(config, _EVENTS, "false"):
-        why = (
+        reason = (
             "Does nothing: event sync begins only when fe.conf of each front end switches it on. "
             "Nothing is lost by it, the portal follows the events."
         )
-        found.append(OwnSetting("", _EVENTS, known[_EVENTS], Effect.IDLE, why))
-    return [OwnSetting(name, one.key, one.value, one.effect, one.why) for one in found]
+        found.append(OwnSetting("", _EVENTS, known[_EVENTS], Effect.IDLE, reason))
+    return [OwnSetting(name, one.key, one.value, one.effect, one.reason) for one in found]
 
 
 def kept(config: Settings) -> dict[str, str]:
@@ -182,8 +182,8 @@ def _defaults(version: Version) -> Settings:
     }
 
 
-def _against(known: Settings, key: str, why: str) -> OwnSetting:
-    return OwnSetting("", key, known[key], Effect.AGAINST, why)
+def _against(known: Settings, key: str, reason: str) -> OwnSetting:
+    return OwnSetting("", key, known[key], Effect.AGAINST, reason)
 
 
 def _is(known: Settings, key: str, value: str) -> bool:

@@ -231,7 +231,7 @@ class FeOutcome:
     """The outcome on one front end, and its own words where it failed."""
 
     outcome: Outcome
-    why: str = ""
+    reason: str = ""
 
 
 def read_failures(text: str) -> dict[str, str]:

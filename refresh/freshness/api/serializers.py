@@ -13,8 +13,12 @@ from refresh.models import ChangedPartition, RefreshTarget, TableSweep, TargetFr
 LONGEST_NAME = 767
 
 
-class OnFrontEndSerializer(serializers.ModelSerializer[TargetFrontEnd]):
+class OnFrontEndSerializer(OldNames, serializers.ModelSerializer[TargetFrontEnd]):
     """How a table is on one front end."""
+
+    old_names = {
+        "why": "reason",
+    }
 
     front_end = serializers.CharField(source="fe.place", read_only=True, help_text=ADDRESS)
     freshness = serializers.ChoiceField(
@@ -23,18 +27,22 @@ class OnFrontEndSerializer(serializers.ModelSerializer[TargetFrontEnd]):
     danger = serializers.ChoiceField(
         source="now.danger", choices=[one.value for one in Danger], read_only=True
     )
-    why = serializers.CharField(source="now.why", read_only=True)
+    reason = serializers.CharField(source="now.reason", read_only=True)
 
     class Meta:
         model = TargetFrontEnd
-        fields: tuple[str, ...] = ("front_end", "freshness", "danger", "why")
+        fields: tuple[str, ...] = ("front_end", "freshness", "danger", "reason")
         read_only_fields = fields
 
 
-class OnFrontEndDetailSerializer(OldNames, OnFrontEndSerializer):
+class OnFrontEndDetailSerializer(OnFrontEndSerializer):
     """The same with what was tried and probed."""
 
-    old_names = {"behind_since": "stale_since"}
+    old_names = OnFrontEndSerializer.old_names | {
+        "disproof_at": "diverged_at",
+        "disproof_why": "divergence_reason",
+        "behind_since": "stale_since",
+    }
 
     stale_since = serializers.DateTimeField(
         source="now.stale_since", read_only=True, allow_null=True
@@ -44,7 +52,7 @@ class OnFrontEndDetailSerializer(OldNames, OnFrontEndSerializer):
         fields: tuple[str, ...] = (
             *OnFrontEndSerializer.Meta.fields,
             *("stale_since", "done_at", "n_tries", "problem"),
-            *("probed_at", "probe_problem", "disproof_at", "disproof_why"),
+            *("probed_at", "probe_problem", "diverged_at", "divergence_reason"),
         )
         read_only_fields = fields
 
@@ -79,7 +87,7 @@ class WaitingSerializer(serializers.ModelSerializer[RefreshTarget]):
 class TargetSerializer(OldNames, WaitingSerializer):
     """A table of a cluster: how it stands, and its place in the queue."""
 
-    old_names = {"behind_since": "stale_since", "is_off": "is_opted_out"}
+    old_names = {"why": "reason", "behind_since": "stale_since", "is_off": "is_opted_out"}
 
     owner = serializers.CharField(source="watched.owner", read_only=True)
     is_opted_out = serializers.BooleanField(source="watched.is_opted_out", read_only=True)
@@ -88,7 +96,15 @@ class TargetSerializer(OldNames, WaitingSerializer):
     class Meta(WaitingSerializer.Meta):
         fields: tuple[str, ...] = (
             *WaitingSerializer.Meta.fields,
-            *("owner", "freshness", "danger", "why", "stale_since", "refreshed_at", "is_opted_out"),
+            *(
+                "owner",
+                "freshness",
+                "danger",
+                "reason",
+                "stale_since",
+                "refreshed_at",
+                "is_opted_out",
+            ),
             "front_ends",
         )
         read_only_fields = fields

@@ -8,6 +8,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from portal.ui.api.old_names import OldNames
 from refresh.changes.api.serializers import WrittenSerializer
 from refresh.freshness.domain.visibility import Visibility
 
@@ -56,12 +57,16 @@ class WaitSerializer(WrittenSerializer):
         return value
 
 
-class FeVisibilitySerializer(serializers.Serializer[Any]):
+class FeVisibilitySerializer(OldNames, serializers.Serializer[Any]):
     """One front end."""
+
+    old_names = {
+        "why": "reason",
+    }
 
     name = serializers.CharField()
     visibility = serializers.ChoiceField(choices=[one.value for one in Visibility])
-    why = serializers.CharField()
+    reason = serializers.CharField()
 
 
 class OnClusterSerializer(serializers.Serializer[Any]):
@@ -74,12 +79,16 @@ class OnClusterSerializer(serializers.Serializer[Any]):
     front_ends = FeVisibilitySerializer(many=True, source="fes")
 
 
-class WaitedSerializer(serializers.Serializer[Any]):
+class WaitedSerializer(OldNames, serializers.Serializer[Any]):
     """Whether the write is visible, and where it is not."""
+
+    old_names = {
+        "why": "reason",
+    }
 
     is_visible = serializers.BooleanField(help_text="proven on every live front end")
     is_over = serializers.BooleanField(help_text="asking again is of no use")
     may_go_on = serializers.BooleanField(help_text="visible, or over without strict")
-    why = serializers.CharField()
+    reason = serializers.CharField()
     clusters = OnClusterSerializer(many=True)
     ask_again_seconds = serializers.IntegerField(help_text="0 where it is over")

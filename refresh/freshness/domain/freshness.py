@@ -41,7 +41,7 @@ class Standing:
 
     freshness: Freshness
     danger: Danger
-    why: str
+    reason: str
     stale_since: datetime | None = None
 
     @property
@@ -73,9 +73,9 @@ def standing(changes: TableChanges, fe: FeRecord) -> Standing:
     lacking = pending_for(fe, changes)
     since = min((at for at, _ in lacking.values()), default=None)
     if fe.divergence is not None and not _is_renewed(changes, fe, since=fe.divergence.at):
-        why = f"A probe contradicts the metastore: {fe.divergence.why}"
+        reason = f"A probe contradicts the metastore: {fe.divergence.reason}"
         stale_since = min(filter(None, (since, fe.divergence.at)))
-        return Standing(Freshness.DIVERGED, Danger.WRONG, why, stale_since)
+        return Standing(Freshness.DIVERGED, Danger.WRONG, reason, stale_since)
     if lacking:
         return Standing(
             Freshness.STALE,

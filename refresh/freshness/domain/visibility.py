@@ -32,7 +32,7 @@ class Divergence:
     """A probe begun at this instant saw something else than the metastore had; in words."""
 
     at: datetime
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class FeVisibility:
 
     name: str
     visibility: Visibility
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +98,8 @@ def judge_wait(
 
 def judge(wish: Wish, fe: FeRecord) -> FeVisibility:
     """Judge one front end."""
-    visibility, why = _judge(wish, fe)
-    return FeVisibility(fe.name, visibility, why)
+    visibility, reason = _judge(wish, fe)
+    return FeVisibility(fe.name, visibility, reason)
 
 
 def _judge(wish: Wish, fe: FeRecord) -> tuple[Visibility, str]:
@@ -121,7 +121,7 @@ def _judge(wish: Wish, fe: FeRecord) -> tuple[Visibility, str]:
     if not left:
         return Visibility.VISIBLE, "It completed a refresh that began after the write."
     if fe.divergence is not None and not missing(wish, fe.done, dialect=fe.dialect):
-        return Visibility.DISPROVED, f"A probe contradicts it: {fe.divergence.why}"
+        return Visibility.DISPROVED, f"A probe contradicts it: {fe.divergence.reason}"
     return Visibility.NOT_YET, f"Not refreshed since the write: {named(left)}."
 
 

@@ -79,8 +79,8 @@ def records_of_all(
 
 def _record(fe: ClusterFrontEnd, row: TargetFrontEnd | None) -> FeRecord:
     divergence = None
-    if row is not None and row.disproof_at is not None:
-        divergence = Divergence(row.disproof_at, row.disproof_why)
+    if row is not None and row.diverged_at is not None:
+        divergence = Divergence(row.diverged_at, row.divergence_reason)
     return FeRecord(
         fe.name,
         fe.state,

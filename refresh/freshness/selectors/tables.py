@@ -157,10 +157,10 @@ def on_front_ends(target: RefreshTarget) -> list[TargetFrontEnd]:
 
 def _nothing_done(target: RefreshTarget, fe: ClusterFrontEnd) -> TargetFrontEnd:
     if fe.state is FeState.ALIVE:
-        why = "Nothing was refreshed there yet, so nothing is known of it."
+        reason = "Nothing was refreshed there yet, so nothing is known of it."
     else:
-        why = "The front end does not answer, and nothing was refreshed there yet."
-    return TargetFrontEnd(target=target, fe=fe, why=why)
+        reason = "The front end does not answer, and nothing was refreshed there yet."
+    return TargetFrontEnd(target=target, fe=fe, reason=reason)
 
 
 @dataclass(frozen=True, slots=True)

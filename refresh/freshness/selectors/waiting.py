@@ -47,7 +47,7 @@ class Seen:
     is_visible: bool
     is_over: bool
     may_go_on: bool
-    why: str
+    reason: str
     clusters: tuple[OnCluster, ...]
 
 
@@ -89,7 +89,7 @@ _NOBODY = Seen(
     is_visible=False,
     is_over=True,
     may_go_on=True,
-    why="No cluster shows the table, so nobody can see it stale.",
+    reason="No cluster shows the table, so nobody can see it stale.",
     clusters=(),
 )
 
@@ -127,8 +127,8 @@ def _problem(cluster: Cluster, answer: WaitAnswer, *, is_listed: bool) -> str:
     if cluster.is_paused:
         return f"{cluster.paused_by or 'Somebody'} paused this cluster: {cluster.paused_reason}"
     if not is_listed:
-        why = f" ({cluster.problem})" if cluster.problem else ""
-        return f"Its front ends were not listed since the write{why}."
+        reason = f" ({cluster.problem})" if cluster.problem else ""
+        return f"Its front ends were not listed since the write{reason}."
     if len(answer.excluded) == len(answer.fes):
         return "None of its front ends is known to live."
     return f"Not proven on {', '.join(map(cluster.address_of, answer.lacking))}."

@@ -78,17 +78,17 @@ def table_opt_out(target: RefreshTarget, *, user: User, reason: str, now: dateti
         StaleState: `refresh.off`, it was left out already.
     """
     _check_lake_staff(user)
-    why = _said(reason)
+    reason = _said(reason)
     with transaction.atomic():
         watched = _locked(target)
         if watched.is_opted_out:
             raise StaleState("refresh.off", f"{watched.opted_out_by} opted it out already.")
-        _switch(watched, is_opted_out=True, by=user.username, at=now, why=why)
+        _switch(watched, is_opted_out=True, by=user.username, at=now, reason=reason)
         # What was sent already is not called back; its end is noted as usual.
         watched.targets.filter(running_since=None).update(
             due_at=None, waits_since=None, is_urgent=False, steps=None, not_before=None
         )
-        _record("refresh.opted_out", target, user=user, data={"reason": why}, now=now)
+        _record("refresh.opted_out", target, user=user, data={"reason": reason}, now=now)
 
 
 def table_opt_in(target: RefreshTarget, *, user: User, reason: str, now: datetime) -> None:
@@ -100,17 +100,17 @@ def table_opt_in(target: RefreshTarget, *, user: User, reason: str, now: datetim
         StaleState: `refresh.on`, it was taken in already.
     """
     _check_lake_staff(user)
-    why = _said(reason)
+    reason = _said(reason)
     with transaction.atomic():
         watched = _locked(target)
         if not watched.is_opted_out:
             raise StaleState("refresh.on", "It is not opted out any more.")
-        _switch(watched, is_opted_out=False, by="", at=None, why="")
+        _switch(watched, is_opted_out=False, by="", at=None, reason="")
         changed = ChangedPartition.objects.filter(table=watched)
         if watched.table_changed_at is not None or changed.exists():
             is_urgent = changed.filter(touch=PartitionChange.UPDATED).exists()
             queue(watched.targets.all(), is_urgent=is_urgent, now=now)
-        _record("refresh.opted_in", target, user=user, data={"reason": why}, now=now)
+        _record("refresh.opted_in", target, user=user, data={"reason": reason}, now=now)
 
 
 def _ask(
@@ -146,13 +146,13 @@ def _locked(target: RefreshTarget) -> WatchedTable:
 
 
 def _switch(
-    watched: WatchedTable, *, is_opted_out: bool, by: str, at: datetime | None, why: str
+    watched: WatchedTable, *, is_opted_out: bool, by: str, at: datetime | None, reason: str
 ) -> None:
     watched.is_opted_out, watched.opted_out_by, watched.opted_out_at, watched.opted_out_reason = (
         is_opted_out,
         by,
         at,
-        why,
+        reason,
     )
     watched.save(update_fields=["is_opted_out", "opted_out_by", "opted_out_at", "opted_out_reason"])
 

@@ -17,8 +17,8 @@ from refresh.models import Cluster, ClusterFrontEnd, RefreshTarget, TargetFrontE
 _CHUNK = 200
 # So few that whoever notes a change of one of them does not wait for long.
 _FEW = 50
-_ON_FE = ("needs_refresh", "freshness", "danger", "why", "stale_since")
-_ON_TARGET = ("freshness", "danger", "why", "stale_since", "rank", "refreshed_at")
+_ON_FE = ("needs_refresh", "freshness", "danger", "reason", "stale_since")
+_ON_TARGET = ("freshness", "danger", "reason", "stale_since", "rank", "refreshed_at")
 
 
 def judge(targets: Sequence[RefreshTarget]) -> None:
@@ -72,7 +72,7 @@ def _judge(targets: Sequence[RefreshTarget]) -> None:
             for fe, record, found in judged
         ]
         _sum_up(target, judged)
-        target.why = _with_reason(watched[target.watched_id], target.why)
+        target.reason = _with_reason(watched[target.watched_id], target.reason)
     _write(on_fes)
     RefreshTarget.objects.bulk_update(targets, _ON_TARGET)
 
@@ -86,7 +86,7 @@ def _on_fe(
         needs_refresh=needs_refresh,
         freshness=found.freshness,
         danger=found.danger,
-        why=found.why,
+        reason=found.reason,
         stale_since=found.stale_since,
     )
 
@@ -101,7 +101,7 @@ def _sum_up(
         fe, _, worst = min(living, key=lambda one: one[2].rank)
         name = f"{fe.place}: "
     target.freshness, target.danger, target.rank = worst.freshness, worst.danger, worst.rank
-    target.why = name + worst.why
+    target.reason = name + worst.reason
     since = [found.stale_since for _, _, found in living if found.stale_since is not None]
     target.stale_since = min(since, default=None)
     alive = [one[1:] for one in living if one[1].state is FeState.ALIVE]
@@ -116,14 +116,14 @@ _NOBODY = Standing(
 )
 
 
-def _with_reason(watched: WatchedTable, why: str) -> str:
+def _with_reason(watched: WatchedTable, reason: str) -> str:
     if watched.is_opted_out:
         who = f" by {watched.opted_out_by}" if watched.opted_out_by else ""
         said = f" ({watched.opted_out_reason})" if watched.opted_out_reason else ""
-        return f"Opted out{who}{said}, so nobody refreshes it. {why}"
+        return f"Opted out{who}{said}, so nobody refreshes it. {reason}"
     if watched.is_deleted:
-        return f"The metastore has it no more. {why}"
-    return why
+        return f"The metastore has it no more. {reason}"
+    return reason
 
 
 def _write(rows: list[TargetFrontEnd]) -> None:

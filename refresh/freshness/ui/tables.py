@@ -59,7 +59,7 @@ TABLES = ListSpec(
     filename="refresh-tables.csv",
     exports=(
         "cluster.name", "catalog", "db", "table", "watched.lake", "watched.db", "watched.table",
-        "watched.owner", "danger", "freshness", "why", "refreshed_at", "stale_since",
+        "watched.owner", "danger", "freshness", "reason", "refreshed_at", "stale_since",
         "due_at", "waits_since", "is_urgent", "not_before", "n_tries", "running_since",
         "running_on_address", "problem", "watched.is_opted_out", "watched.opted_out_by",
         "watched.opted_out_reason",

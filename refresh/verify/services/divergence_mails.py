@@ -27,7 +27,7 @@ def divergences_tell(target: RefreshTarget, *, now: datetime) -> int:
     """Write of each front end that began, or ceased, to contradict; returns how many mails."""
     rows = TargetFrontEnd.objects.filter(target=target).select_related("fe").order_by("fe__name")
     begun = rows.filter(freshness=Freshness.DIVERGED, divergence_notified_at=None)
-    agreed = Q(disproof_at=None) | Q(disproof_at__lt=F("probed_at"))
+    agreed = Q(diverged_at=None) | Q(diverged_at__lt=F("probed_at"))
     over = rows.filter(agreed, probed_at__gt=F("divergence_notified_at"))
     over = over.exclude(freshness=Freshness.DIVERGED)
     if not (begun or over):
@@ -87,7 +87,7 @@ def _text(
 ) -> str:
     lines = [f"Hello {username},", "", f"{subject}.", ""]
     if kind == DIVERGED:
-        lines += [one_line(f"- {row.fe.name}: {row.disproof_why}") for row in rows]
+        lines += [one_line(f"- {row.fe.name}: {row.divergence_reason}") for row in rows]
         lines += [
             "",
             "A probe compared what the front end knows with the metastore. The portal has the "

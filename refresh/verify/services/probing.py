@@ -99,10 +99,10 @@ def _conclude(
         row, _ = TargetFrontEnd.objects.get_or_create(target=target, fe=fe)
         row.probed_at = began
         if places[key] in wrong:
-            row.disproof_at, row.disproof_why = began, wrong[places[key]]
+            row.diverged_at, row.divergence_reason = began, wrong[places[key]]
         elif _is_withdrawn(row):
-            row.disproof_at, row.disproof_why = None, ""
-        row.save(update_fields=["probed_at", "disproof_at", "disproof_why"])
+            row.diverged_at, row.divergence_reason = None, ""
+        row.save(update_fields=["probed_at", "diverged_at", "divergence_reason"])
     judge([target])
     if wrong:
         _log.warning("%s diverged: %s", target, wrong)
@@ -124,7 +124,7 @@ def _keep_problem(target: RefreshTarget, pictures: Pictures) -> None:
 
 def _is_withdrawn(row: TargetFrontEnd) -> bool:
     """Whether an earlier disproof fell: the table was refreshed since, and a probe agrees now."""
-    at = row.disproof_at
+    at = row.diverged_at
     return at is not None and any(
         one.began_at > at and not one.partitions for one in read_done(row.done)
     )

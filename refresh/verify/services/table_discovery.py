@@ -147,9 +147,9 @@ def _keep_some(some: Sequence[TableName], *, now: datetime) -> int:
     )
     rows = _rows(list(named))
     make_targets({rows[hive]: shown for hive, shown in named.items() if hive in rows})
-    new = RefreshTarget.objects.filter(watched__in=list(rows.values()), why="", due_at=None)
+    new = RefreshTarget.objects.filter(watched__in=list(rows.values()), reason="", due_at=None)
     new.filter(freshness=Freshness.UNKNOWN).update(
-        rank=rank_of(Freshness.UNKNOWN, Danger.UNKNOWN), why=_WHY
+        rank=rank_of(Freshness.UNKNOWN, Danger.UNKNOWN), reason=_WHY
     )
     return len(rows) - len(known)
 

@@ -209,8 +209,12 @@ def _past(target: RefreshTarget, kind: StepKind) -> list[Past]:
     return [Past(seconds, n) for seconds, n in target.past.get(kind.value, [])]
 
 
-def _wait(target: RefreshTarget, why: str, *, now: datetime, until: datetime | None = None) -> None:
-    RefreshTarget.objects.filter(pk=target.pk).update(not_before=until or now + _AGAIN, problem=why)
+def _wait(
+    target: RefreshTarget, reason: str, *, now: datetime, until: datetime | None = None
+) -> None:
+    RefreshTarget.objects.filter(pk=target.pk).update(
+        not_before=until or now + _AGAIN, problem=reason
+    )
 
 
 def _leave(target: RefreshTarget) -> None:

@@ -144,12 +144,12 @@ def _outcomes(
         return outcomes(text, coordinator=coordinator.as_listed, every=[fe.as_listed for fe in fes])
     others = Outcome.UNKNOWN if result.may_still_run else Outcome.NOT_ASKED
     found = {fe.name: FeOutcome(others) for fe in fes}
-    why = answer.short if answer else ""
+    reason = answer.short if answer else ""
     if result.is_taken_in:
-        found[row.coordinator] = FeOutcome(Outcome.DONE, why)
+        found[row.coordinator] = FeOutcome(Outcome.DONE, reason)
     else:
         mine = Outcome.UNKNOWN if result.may_still_run else Outcome.FAILED
-        found[row.coordinator] = FeOutcome(mine, why)
+        found[row.coordinator] = FeOutcome(mine, reason)
     return found
 
 
@@ -164,7 +164,7 @@ def _write_row(
         row.said = _GONE if result.is_taken_in and result.asked is not None else answer.short
         if answer.meaning is ErrorKind.PARTIAL:
             row.ending = RefreshOutcome.PARTIAL
-    row.on_fes = {name: [one.outcome.value, one.why] for name, one in found.items()}
+    row.on_fes = {name: [one.outcome.value, one.reason] for name, one in found.items()}
     row.save(update_fields=["ended_at", "ending", "code", "said", "on_fes"])
 
 
@@ -189,7 +189,7 @@ def _write_fes(
             mine.done_at, mine.n_tries, mine.problem = now, 0, ""
         else:
             mine.n_tries += 1
-            mine.problem = one.why
+            mine.problem = one.reason
         mine.save(update_fields=["done", "done_at", "n_tries", "problem"])
 
 
@@ -200,7 +200,7 @@ def _waited(
         Waited(
             was_silent=fe.state is not FeState.ALIVE
             or (fe.silent_at is not None and fe.silent_at >= row.began_at),
-            failure=one.why if one.outcome is Outcome.FAILED else None,
+            failure=one.reason if one.outcome is Outcome.FAILED else None,
         )
         for fe in fes
         if (one := found.get(fe.name)) is not None

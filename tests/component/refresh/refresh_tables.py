@@ -51,7 +51,7 @@ def target(
         freshness=freshness,
         danger=danger,
         rank=rank_of(freshness, danger),
-        why=values.pop("why", "Every known change was refreshed."),
+        reason=values.pop("reason", "Every known change was refreshed."),
         **values,
     )
     TargetFrontEnd.objects.bulk_create(
@@ -60,7 +60,7 @@ def target(
             fe=fe,
             freshness=freshness,
             danger=danger,
-            why=made.why,
+            reason=made.reason,
             done_at=now - timedelta(minutes=4),
         )
         for fe in row.front_ends.all()
@@ -76,7 +76,7 @@ def wrong(row: Cluster, table: str, *, now: datetime, **values: Any) -> RefreshT
         now=now,
         freshness=Freshness.STALE,
         danger=Danger.WRONG,
-        why="Changed and not refreshed since: dt=2026-11-21.",
+        reason="Changed and not refreshed since: dt=2026-11-21.",
         stale_since=now - timedelta(minutes=7),
         **values,
     )

@@ -162,7 +162,7 @@ def test_s3_one_that_freezes_is_not_shown_fresh_and_the_headline_follows(set_: S
     set_.look()
     assert rows_of(set_)[2] == (Freshness.UNKNOWN, Danger.UNKNOWN), "at once"
     set_.work()
-    assert "127.0.0.4" in set_.target.why
+    assert "127.0.0.4" in set_.target.reason
     assert (set_.target.freshness, set_.target.danger) == (Freshness.UNKNOWN, Danger.UNKNOWN)
     set_.cluster.set_life("127.0.0.4", Life.RUNNING)
     set_.look()
@@ -273,14 +273,14 @@ def test_s3_a_worker_that_begins_judges_again_only_what_changed(set_: Scene) -> 
     set_.work()
     set_.row.refresh_from_db()
     assert set(set_.row.judged_states.values()) == {"ALIVE"}
-    RefreshTarget.objects.update(why="as it was")
+    RefreshTarget.objects.update(reason="as it was")
     other = Worker(holder="one", clock=timezone.now)
     other.turn()
     assert other.wait_idle(20)
-    assert set_.target.why == "as it was"
+    assert set_.target.reason == "as it was"
     set_.cluster.set_life("127.0.0.4", Life.FROZEN)
     set_.look()
     other.turn()
     assert other.wait_idle(20)
     other.stop()
-    assert "127.0.0.4" in set_.target.why
+    assert "127.0.0.4" in set_.target.reason

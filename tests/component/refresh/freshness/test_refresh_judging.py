@@ -44,7 +44,7 @@ def test_rows_become_what_the_domain_knows() -> None:
     target = note(dt_1=PartitionChange.UPDATED)
     ClusterFrontEnd.objects.filter(name="bi-fe1").update(empty_after=at(9), version="2.2.9")
     did(target, "bi-fe0", CompletedRefresh(at(1), at(2), frozenset({"dt=1"})))
-    TargetFrontEnd.objects.update(disproof_at=at(3), disproof_why="2 of 3")
+    TargetFrontEnd.objects.update(diverged_at=at(3), divergence_reason="2 of 3")
     changes = changes_of(WatchedTable.objects.get())
     assert changes.partitions == {"dt=1": (NOW, PartitionChange.UPDATED)}
     assert (changes.is_partitioned, changes.table_changed_at, changes.tracked_since) == (
@@ -55,7 +55,7 @@ def test_rows_become_what_the_domain_knows() -> None:
     first, second = records_of(target)
     assert first.done == (CompletedRefresh(at(1), at(2), frozenset({"dt=1"})),)
     assert first.divergence is not None
-    assert (first.name, first.divergence.why) == ("bi-fe0", "2 of 3")
+    assert (first.name, first.divergence.reason) == ("bi-fe0", "2 of 3")
     assert (second.name, second.done, second.empty_after) == ("bi-fe1", (), at(9))
 
 
@@ -65,7 +65,7 @@ def test_the_worst_live_front_end_speaks_for_the_table() -> None:
     did(target, "bi-fe0", CompletedRefresh(at(1), at(2)))
     row = judged(target)
     assert (row.freshness, row.danger, row.stale_since) == (Freshness.STALE, Danger.WRONG, NOW)
-    assert row.why == "127.0.0.3:9030: Changed and not refreshed since: dt=1."
+    assert row.reason == "127.0.0.3:9030: Changed and not refreshed since: dt=1."
     assert row.refreshed_at is None
     found = dict(TargetFrontEnd.objects.values_list("fe__name", "freshness"))
     assert found == {"bi-fe0": Freshness.FRESH, "bi-fe1": Freshness.STALE}
@@ -89,7 +89,7 @@ def test_a_cluster_without_a_live_front_end_is_unknown() -> None:
     ClusterFrontEnd.objects.update(is_alive=False, error="refused")
     row = judged(target)
     assert (row.freshness, row.danger) == (Freshness.UNKNOWN, Danger.UNKNOWN)
-    assert "None of the cluster's front ends" in row.why
+    assert "None of the cluster's front ends" in row.reason
 
 
 def test_opted_out_and_gone_tables_are_said_so() -> None:
@@ -98,9 +98,9 @@ def test_opted_out_and_gone_tables_are_said_so() -> None:
     WatchedTable.objects.update(
         is_opted_out=True, opted_out_by="olga", opted_out_reason="a scratch table"
     )
-    assert judged(target).why.startswith("Opted out by olga (a scratch table)")
+    assert judged(target).reason.startswith("Opted out by olga (a scratch table)")
     WatchedTable.objects.update(is_opted_out=False, is_deleted=True)
-    assert judged(target).why.startswith("The metastore has it no more.")
+    assert judged(target).reason.startswith("The metastore has it no more.")
 
 
 def test_many_tables_cost_no_more_queries_than_one() -> None:

@@ -150,7 +150,7 @@ def test_n12_the_table_page_says_state_and_reason_on_every_front_end(
     row = wrong(bi, "orders", now=now)
     on_fe = row.on_fes.get(fe__name="bi-fe1")
     on_fe.problem, on_fe.n_tries = "java.net.SocketTimeoutException: Read timed out", 3
-    on_fe.disproof_at, on_fe.disproof_why = now, "9 partitions of 10"
+    on_fe.diverged_at, on_fe.divergence_reason = now, "9 partitions of 10"
     on_fe.save()
     row.on_fes.get(fe__name="bi-fe2").delete()
     unread = "Permission denied: /user/<b>olga</b>/orders"
@@ -315,7 +315,7 @@ def test_the_first_page_of_whoever_sees_all_is_read_from_the_index(people: Peopl
 def test_names_and_reasons_are_shown_as_text(people: People, now: datetime) -> None:
     evil = "<script>alert(1)</script>\"'"
     row = wrong(cluster(), evil, now=now, problem=evil, n_tries=1)
-    row.on_fes.update(why=evil, problem=evil, disproof_why=evil, disproof_at=now)
+    row.on_fes.update(reason=evil, problem=evil, divergence_reason=evil, diverged_at=now)
     made = statement(row, began=now, said=evil, on_fes={evil: ["FAILED", evil]})
     for address in (
         *(TABLES, f"{TABLES}{row.pk}/", QUEUE, HISTORY),

@@ -128,7 +128,7 @@ def test_n14_what_can_never_be_proven_is_over_at_once(people: People) -> None:
     WatchedTable.objects.update(is_opted_out=True, opted_out_by="olga")
     answer = ask(people.operator, timeout="60")
     assert judged(answer) == (False, True, False)
-    assert "olga opted it out" in answer.json()["why"]
+    assert "olga opted it out" in answer.json()["reason"]
     WatchedTable.objects.update(is_opted_out=False, is_partitioned=True)
     ClusterFrontEnd.objects.update(version="2.2.9")
     answer = ask(people.operator, timeout="60", strict="false")
@@ -276,4 +276,4 @@ class Removing:
 def test_n14_a_table_that_nobody_shows_holds_nobody_up(people: People) -> None:
     answer = ask(people.operator)
     assert judged(answer) == (False, True, True)
-    assert "No cluster shows" in answer.json()["why"]
+    assert "No cluster shows" in answer.json()["reason"]

@@ -77,7 +77,7 @@ def test_who_left_or_has_no_address_is_not_written_to_and_a_name_stays_on_its_li
     User.objects.filter(username="ben").update(is_active=False)
     User.objects.filter(username="cem").update(email="")
     TargetFrontEnd.objects.update(
-        freshness=Freshness.DIVERGED, disproof_at=timezone.now(), disproof_why="it\r\nBcc: all"
+        freshness=Freshness.DIVERGED, diverged_at=timezone.now(), divergence_reason="it\r\nBcc: all"
     )
     assert divergences_tell(set_.target, now=timezone.now()) == 2
     assert divergences_tell(set_.target, now=timezone.now()) == 0, "told already"

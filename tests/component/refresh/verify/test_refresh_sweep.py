@@ -161,7 +161,7 @@ def test_a_drop_that_nobody_told_is_found(set_: Scene) -> None:
     set_.hive.drop_table("sales")
     swept(set_)
     set_.work()
-    assert "no more" in set_.target.why
+    assert "no more" in set_.target.reason
 
 
 def test_a_metastore_that_is_down_concludes_nothing(set_: Scene, settings: Any) -> None:
@@ -205,7 +205,7 @@ def test_n13_a_front_end_that_missed_a_partition_is_found_and_repaired(set_: Sce
     assert states() == [Freshness.STALE, Freshness.STALE, Freshness.DIVERGED], "all are refreshed"
     target = set_.target
     assert (target.freshness, target.danger) == (Freshness.DIVERGED, Danger.WRONG)
-    assert "it has 2, should be 3" in target.why
+    assert "it has 2, should be 3" in target.reason
     RefreshTarget.objects.update(due_at=timezone.now())
     set_.work()
     assert states() == [Freshness.FRESH] * 3
@@ -218,7 +218,7 @@ def test_n13_front_ends_that_differ_in_rows_are_all_in_doubt(set_: Scene) -> Non
     result = swept(set_)
     assert (result.probes, result.diverged) == (1, 1)
     assert states() == [Freshness.DIVERGED] * 3
-    assert "different numbers of rows" in set_.target.why
+    assert "different numbers of rows" in set_.target.reason
     set_.work()
     assert states() == [Freshness.FRESH] * 3
     assert len(set(set_.costs())) == 1
@@ -239,7 +239,7 @@ def test_s1_who_cached_other_partitions_is_not_wrong(set_: Scene) -> None:
     assert len(plans) == 3
     assert swept(set_) == Swept(tables=1, directories=3, probes=1)
     assert states() == [Freshness.FRESH] * 3
-    assert not TargetFrontEnd.objects.exclude(disproof_at=None).exists()
+    assert not TargetFrontEnd.objects.exclude(diverged_at=None).exists()
 
 
 def test_s1_a_partition_that_two_cached_differently_is_named(set_: Scene) -> None:
@@ -250,14 +250,14 @@ def test_s1_a_partition_that_two_cached_differently_is_named(set_: Scene) -> Non
     TargetProbe.objects.update(probed_at=None)
     assert sweep(set_.row, clock=timezone.now, limits=PROBED).diverged == 1
     assert states() == [Freshness.DIVERGED, Freshness.DIVERGED, Freshness.STALE]
-    assert f"different numbers of rows of {DAY}" in set_.target.why
+    assert f"different numbers of rows of {DAY}" in set_.target.reason
 
 
 def test_n13_an_outdated_ddl_time_is_found(set_: Scene) -> None:
     kept = set_.hive.kept["shop"]
     kept["sales"] = replace(kept["sales"], parameters={"transient_lastDdlTime": "2000"})
     assert swept(set_).diverged == 1
-    assert "last DDL time" in set_.target.why
+    assert "last DDL time" in set_.target.reason
     set_.work()
     assert swept(set_).diverged == 0
     assert states() == [Freshness.FRESH] * 3
@@ -290,7 +290,7 @@ def test_a_probe_during_a_change_concludes_nothing(set_: Scene) -> None:
 
     result = sweep(set_.row, clock=clock, limits=AT_ONCE)
     assert (result.probes, result.diverged) == (0, 0)
-    assert not TargetFrontEnd.objects.exclude(disproof_at=None).exists()
+    assert not TargetFrontEnd.objects.exclude(diverged_at=None).exists()
 
 
 def test_a_probe_over_a_metastore_that_moves_concludes_nothing(set_: Scene) -> None:
@@ -307,7 +307,7 @@ def test_a_probe_over_a_metastore_that_moves_concludes_nothing(set_: Scene) -> N
 
     assert sweep(set_.row, clock=clock) == Swept()
     assert set_.lake.asked.count("shop.sales") == asked + 2
-    assert not TargetFrontEnd.objects.exclude(disproof_at=None).exists()
+    assert not TargetFrontEnd.objects.exclude(diverged_at=None).exists()
 
 
 def test_a_front_end_that_does_not_answer_says_nothing(set_: Scene) -> None:

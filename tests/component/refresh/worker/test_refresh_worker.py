@@ -181,7 +181,7 @@ def test_a_table_that_is_gone_leaves_every_front_end(set_: Scene) -> None:
         (fe.name, RefreshOutcome.DONE) for fe in set_.row.front_ends.all()
     }
     assert set_.target.due_at is None
-    assert "no more" in set_.target.why
+    assert "no more" in set_.target.reason
     assert all("no more" in said for said in Refresh.objects.values_list("said", flat=True))
 
 

@@ -12,7 +12,7 @@ from portal.lake.errors import RuleViolation
 from portal.lake.names import PartitionName
 from quality.freshness.domain.cadence import Cadence, Period, TimeFormat
 from quality.freshness.domain.inspection_schedule import LATER, SOON, next_inspection
-from quality.freshness.domain.ready_rule import Rule, Seen, Verdict, rule_on
+from quality.freshness.domain.ready_rule import Outcome, Rule, Seen, rule_on
 
 ZONES = [
     ZoneInfo(name)
@@ -145,9 +145,9 @@ def test_a_rule_says_ready_when_all_that_it_asks_holds_and_never_takes_it_back(
     assert found.reason.endswith(".")
     unready = [one for one in partitions if one.get("commit", "").strip().lower() == "false"]
     if not partitions:
-        assert found.verdict is Verdict.MISSING
+        assert found.outcome is Outcome.MISSING
     elif not unready:
-        assert found.verdict is Verdict.READY
+        assert found.outcome is Outcome.READY
     else:
         over = rule.delay is None or now - DAY.end >= rule.delay
         enough = all(
@@ -162,10 +162,10 @@ def test_a_rule_says_ready_when_all_that_it_asks_holds_and_never_takes_it_back(
             for least, name in ((rule.min_rows, "numRows"), (rule.min_files, "numFiles"))
         )
         asks = rule != Rule()
-        assert found.verdict is (Verdict.SET if asks and over and enough else Verdict.WAITS)
+        assert found.outcome is (Outcome.SET if asks and over and enough else Outcome.WAITS)
     later = rule_on(rule, DAY, seen, now=now + timedelta(days=9))
-    if found.verdict in (Verdict.SET, Verdict.READY):
-        assert later.verdict is found.verdict, "time alone takes nothing back"
+    if found.outcome in (Outcome.SET, Outcome.READY):
+        assert later.outcome is found.outcome, "time alone takes nothing back"
 
 
 @given(ages=st.lists(st.integers(0, 60 * 24 * 40), max_size=5), ahead=st.integers(0, 60 * 24))

@@ -100,7 +100,7 @@ def test_whatever_stands_there_is_judged_with_its_own_value_and_a_sentence(
         found += judge_catalog("hive", properties, config=config, version=version)
         for one in found:
             said = properties if one.catalog else config
-            assert one.why.endswith(".")
+            assert one.reason.endswith(".")
             assert one.value == said.get(one.key, one.value)
     assert kept({**config, "aws.s3.secret_key": "x"}).keys() <= set(KEYS)
 

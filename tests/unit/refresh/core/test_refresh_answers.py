@@ -220,9 +220,10 @@ WORDS = ["java.net.SocketTimeoutException: Read timed out", "Socket is closed by
 def test_a_fan_out_names_everybody_who_failed(failed: dict[str, tuple[str, bool]]) -> None:
     """Each piece ends with a semicolon, but for those whose call threw."""
     text = "refresh external table failed: " + "".join(
-        f"refresh fe {host} failed: {why}{';' * closed}" for host, (why, closed) in failed.items()
+        f"refresh fe {host} failed: {reason}{';' * closed}"
+        for host, (reason, closed) in failed.items()
     )
-    assert read_failures(text) == {host: why for host, (why, _) in failed.items()}
+    assert read_failures(text) == {host: reason for host, (reason, _) in failed.items()}
 
 
 def test_each_front_end_has_its_own_outcome() -> None:
@@ -234,7 +235,7 @@ def test_each_front_end_has_its_own_outcome() -> None:
         "b": Outcome.DONE,
         "c": Outcome.FAILED,
     }
-    assert found["c"].why == "Socket is closed by peer."
+    assert found["c"].reason == "Socket is closed by peer."
     fine = outcomes(None, coordinator=every[1], every=every)
     assert {one.outcome for one in fine.values()} == {Outcome.DONE}
 

@@ -140,7 +140,7 @@ PART_AFTER = CompletedRefresh(at(11), at(12), frozenset({"dt=1", "dt=2"}))
 def test_one_front_end_is_judged(fe: FeRecord, visibility: Visibility) -> None:
     judged = judge(WISH, fe)
     assert judged.visibility is visibility
-    assert judged.why
+    assert judged.reason
 
 
 def judged_by_hand(wish: Wish, fe: FeRecord) -> bool:
