@@ -58,6 +58,11 @@ def register(kind: ApprovalKind) -> ApprovalKind:
     return kind
 
 
+def kinds_decided_by(roles: frozenset[str]) -> list[str]:
+    """Return the names of the kinds on which people with these roles decide."""
+    return [kind.name for kind in _kinds.values() if kind.roles & roles]
+
+
 def get_kind(name: str) -> ApprovalKind:
     """Return a kind by name.
 

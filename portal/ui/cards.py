@@ -1,4 +1,4 @@
-"""Home cards of the platform's own pages."""
+"""Home cards of the platform's own pages, and the badges of its menu entries."""
 
 from datetime import timedelta
 from urllib.parse import urlencode
@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.access.registry import Card
+from portal.approvals.selectors import n_to_decide
 from portal.lake.errors import NotVisible
 from portal.runs.domain import RunState
 from portal.runs.kinds.registry import get_kind
@@ -40,6 +41,20 @@ def failed_runs_card(request: HttpRequest) -> Card | None:
         tone="bad",
         order=90,
     )
+
+
+def n_failed_runs(request: HttpRequest) -> int:
+    """Return how many runs the card of failed runs counts."""
+    lake = lake_or_none(request)
+    if lake is None:
+        return 0
+    return failed_runs_of(person(request), lake, since=timezone.now() - LOOK_BACK).count()
+
+
+def n_approvals(request: HttpRequest) -> int:
+    """Return how many approvals wait for the person."""
+    lake = lake_or_none(request)
+    return n_to_decide(lake, person(request), now=timezone.now()) if lake else 0
 
 
 def _title(kind: str) -> str:

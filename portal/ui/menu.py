@@ -2,12 +2,13 @@
 
 from portal.access.models import STAFF
 from portal.access.registry import GEAR, Entry, Page, register_entry, register_page
+from portal.ui.cards import n_approvals, n_failed_runs
 
 ENTRIES = (
     Entry("home", "Home", "home", 10),
     Entry("tables", "Tables", "table", 20),
-    Entry("approvals", "Approvals", "clipboard-check", 30),
-    Entry("jobs", "Jobs", "player-play", 100),
+    Entry("approvals", "Approvals", "clipboard-check", 30, n_approvals),
+    Entry("jobs", "Jobs", "player-play", 100, n_failed_runs),
     Entry(GEAR, "Administration", "settings", 1000),
 )
 PAGES = (

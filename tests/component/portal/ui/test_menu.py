@@ -1,16 +1,25 @@
 """Tests the menu: ten entries, the tabs of each, and what a page says of where it is."""
 
 import re
+from dataclasses import replace
 from html import unescape
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
+from lifecycle.drop.services.plans import PLANS
 from portal.access import registry
 from portal.access.models import User
+from portal.approvals.domain import DecisionInput
 from portal.connectors.lake_config import LakeConfig
-from tests.component.conftest import People
+from portal.runs.domain import RunState
+from portal.runs.models import Run
+from tests.component.conftest import LAKE, People
+from tests.component.portal.approvals.proposal_rows import CASES
 
 OF_EVERYBODY = ["Home", "Approvals", "Backups", "Lifecycle", "Path rules", "Jobs"]
 OF_STAFF = [*OF_EVERYBODY[:-1], "Cache refresh", "Table services", "Data readiness", "Jobs"]
@@ -109,3 +118,64 @@ def test_a_page_of_no_entry_has_neither_tabs_nor_breadcrumbs(
     assert current(nav(text, "Main")) == []
     assert "Pages of" not in text
     assert nav(text, "Breadcrumb") == ""
+
+
+def badges(user: User, url: str = "/profile/") -> dict[str, int]:
+    found = re.findall(
+        r"<span>([\w ]+)</span><span class=\"lw-nav-count\">(\d+)", nav(shown(user, url), "Main")
+    )
+    return {title: int(count) for title, count in found}
+
+
+def test_approvals_have_a_badge_of_what_the_person_may_decide(
+    people: People, lake: LakeConfig
+) -> None:
+    now = timezone.now()
+    proposals = [case.ask(people.admin.username, now, 0) for case in CASES.values()]
+    assert badges(people.admin) == {}  # they asked
+    assert badges(people.second) == {"Approvals": len(CASES)}
+    assert badges(people.owner) == {}
+    plan = proposals[0]
+    PLANS.decide(
+        plan.pk,
+        user=people.second,
+        word=DecisionInput(verdict="APPROVE", reason="", digest=plan.digest, typed=""),
+        authenticated_at=now,
+        now=now,
+    )
+    assert badges(people.second) == {"Approvals": len(CASES) - 1}
+    assert badges(people.third) == {"Approvals": len(CASES)}
+
+
+def test_jobs_have_a_badge_of_the_failed_runs_that_the_person_asked_for(
+    people: People, lake: LakeConfig
+) -> None:
+    for name in (people.owner.username, people.owner.username, "schedule"):
+        Run.objects.create(
+            lake=LAKE,
+            kind="lifecycle.scan",
+            queue="scan",
+            state=RunState.FAILED,
+            requested_by=name,
+            queued_at=timezone.now(),
+        )
+    assert badges(people.owner) == {"Jobs": 2}
+    assert badges(people.admin) == {}
+
+
+def test_badges_cost_two_queries_for_who_decides_and_one_for_others(
+    people: People, lake: LakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cost(user: User) -> int:
+        client = Client()
+        client.force_login(user)
+        client.get("/profile/")
+        with CaptureQueriesContext(connection) as caught:
+            client.get("/profile/")
+        return len(caught)
+
+    with_badges = {user.username: cost(user) for user in (people.admin, people.owner)}
+    plain = {key: replace(entry, count=None) for key, entry in registry._entries.items()}
+    monkeypatch.setattr(registry, "_entries", plain)
+    assert with_badges[people.admin.username] - cost(people.admin) == 2
+    assert with_badges[people.owner.username] - cost(people.owner) == 1
