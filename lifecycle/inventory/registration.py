@@ -4,6 +4,7 @@ from lifecycle.inventory.services.file_system_alarms import register_file_system
 from lifecycle.inventory.services.item_details import register_inspect_kind
 from lifecycle.inventory.services.rescan import register_subscriber
 from lifecycle.inventory.ui.nav import register_pages
+from lifecycle.inventory.ui.pictures import register_pictures
 from lifecycle.inventory.ui.scan import register_scan_steps
 
 
@@ -13,4 +14,5 @@ def register() -> None:
     register_subscriber()
     register_file_system_gauge()
     register_pages()
+    register_pictures()
     register_scan_steps()

@@ -4,6 +4,7 @@ from lifecycle.restore.run_kinds import register_backup_kinds
 from lifecycle.restore.services.contents import register_inspect_kinds
 from lifecycle.restore.services.undo import register_undo_kind
 from lifecycle.restore.ui.nav import register_pages
+from lifecycle.restore.ui.pictures import register_pictures
 from lifecycle.restore.ui.run_subjects import register_run_subjects
 
 
@@ -13,4 +14,5 @@ def register() -> None:
     register_inspect_kinds()
     register_undo_kind()
     register_pages()
+    register_pictures()
     register_run_subjects()

@@ -19,9 +19,11 @@ class UiConfig(AppConfig):
         from portal.migration_history import migration_history_check
         from portal.ui.cards import failed_runs_card
         from portal.ui.menu import register_menu
+        from portal.ui.run_pictures import register_run_pictures
 
         register(collation_check, Tags.database)
         register(migration_history_check, Tags.database)
         register_scope(Scope(METRICS_SCOPE, "Read the gauges of /metrics."))
         register_menu()
         register_home_card(failed_runs_card)
+        register_run_pictures()

@@ -26,6 +26,7 @@ app_name = "ui"
 
 urlpatterns = [
     path("", home.home, name="home"),
+    path("home/pictures/<slug:key>/", home.home_picture, name="home-picture"),
     path("login/", session.Login.as_view(), name="login"),
     path("login/sso/", sign_in.begin, name="sign-in-begin"),
     path("login/sso/back/", sign_in.callback, name="sign-in-back"),

@@ -1,8 +1,10 @@
 """Registers `refresh.freshness` with the platform."""
 
 from refresh.freshness.ui.nav import register_pages
+from refresh.freshness.ui.pictures import register_pictures
 
 
 def register() -> None:
     """Add what this capability offers: events, pages, home cards, numbers."""
     register_pages()
+    register_pictures()

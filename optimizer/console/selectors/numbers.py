@@ -1,15 +1,17 @@
-"""Monitoring gauges of the optimizer. None names a table or a person."""
+"""Numbers of the optimizer: gauges, which name no table and no person, and health by format."""
 
 from collections.abc import Iterator
 from datetime import timedelta
 
-from django.db.models import Count, Min, QuerySet, Sum
+from django.db.models import Count, Min, Q, QuerySet, Sum
 from django.utils import timezone
 
 from optimizer.core.domain.tasks import FINAL, TaskState
 from optimizer.core.selectors.tables import IN_BAND, IS_THERE
-from optimizer.models import IcebergTable, OptimizeTask
+from optimizer.models import HudiTable, IcebergTable, OptimizeTask
 from portal.access.gauges import Gauge, Sample, register_gauge
+from portal.access.models import User
+from portal.access.visibility import visible_to
 
 LOOK_BACK = timedelta(hours=1)
 _OPEN = (TaskState.WAITING, TaskState.HELD, TaskState.SENT)
@@ -33,6 +35,15 @@ def tables_by_band() -> Iterator[Sample]:
     for lake, *found in _there().values_list("lake").annotate(**counts):
         for band, n_tables in zip(counts, found, strict=True):
             yield {"lake": lake, "health": band}, n_tables
+
+
+def tables_by_health(lake: str, user: User) -> dict[str, dict[str, int]]:
+    """Count the tables of each format that the person may see, by band of health."""
+    counts = {band.value: Count("pk", filter=asked) for band, asked in IN_BAND.items()}
+    seen = IS_THERE & visible_to(user) & Q(lake=lake)
+    iceberg = IcebergTable.objects.filter(seen).aggregate(**counts)
+    hudi = HudiTable.objects.filter(seen).aggregate(**counts)
+    return {"Iceberg": iceberg, "Hudi": hudi}
 
 
 def files() -> Iterator[Sample]:

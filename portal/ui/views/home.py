@@ -1,4 +1,4 @@
-"""Home page of a person: what waits for them, and the status of the lake."""
+"""Home page of a person: what waits for them, the lake in numbers and in pictures."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -6,19 +6,35 @@ from django.views.decorators.http import require_GET
 
 from portal.access.registry import cards_for
 from portal.ui.charts.sparklines import spark_of
-from portal.ui.frame.context import person
+from portal.ui.frame.context import lake_or_none, person
+from portal.ui.home_pictures import get_picture, pictures_for
 from portal.ui.selectors import administered_databases
 
 
 @require_GET
 def home(request: HttpRequest) -> HttpResponse:
-    """Show what waits first, then the numbers."""
+    """Show what waits first, then the numbers; the pictures come by themselves."""
     cards = cards_for(request)
     context = {
         "waiting": [card for card in cards if card.kind == "waiting"],
         "numbers": [(card, spark_of(card.trend)) for card in cards if card.kind == "number"],
+        "pictures": pictures_for(person(request)) if lake_or_none(request) else [],
     }
     return render(request, "portal/home.html", context)
+
+
+@require_GET
+def home_picture(request: HttpRequest, key: str) -> HttpResponse:
+    """Show one picture of the home page: as a part of it, or alone where JavaScript is off."""
+    picture = get_picture(key, person(request))
+    context = {
+        "picture": picture,
+        "chart": picture.make(request),
+        "list_url": picture.list_url(request),
+    }
+    is_part = request.headers.get("HX-Request") == "true"
+    template = "portal/_home_picture.html" if is_part else "portal/home_picture.html"
+    return render(request, template, context)
 
 
 @require_GET
