@@ -107,7 +107,7 @@ class Ours:
                 self.open[table].add(partition)
                 continue
             decision = decision_of({partition: part}, now=world.now)
-            is_waiting = decision.verdicts[0].code == "wait"
+            is_waiting = decision.decisions[0].code == "wait"
             (self.open[table].add if is_waiting else self.open[table].discard)(partition)
             for one in decision.proposals:
                 self._queue(world, table, partition, one.kind)

@@ -102,7 +102,7 @@ def switch_on(bench: Bench) -> None:
     """Let the lake's policy be that the optimizer works."""
     bench.ask(
         "insert into optimizer_policyversion (lake, format, scope, version, is_current, `values`, "
-        "`by`, `at`, why) "
+        "`by`, `at`, reason) "
         "values (%s, 'iceberg', '*', 1, 1, %s, 'bench', utc_timestamp(6), 'bench')",
         str(LAKE),
         json.dumps(ON),

@@ -179,5 +179,5 @@ def _policies(n_tables: int, now: datetime) -> Iterator[PolicyVersion]:
     said |= {f"db{db}.t{n}": {"caution": "low"} for n, db in named}
     for scope, values in said.items():
         yield PolicyVersion(
-            lake=LAKE, scope=scope, version=1, values=values, by="ada", at=now, why="bench"
+            lake=LAKE, scope=scope, version=1, values=values, by="ada", at=now, reason="bench"
         )

@@ -98,10 +98,10 @@ def _wait(portal: Portal, body: dict[str, Any], *, until: float) -> Any:
 
 def _sentence(seen: dict[str, Any]) -> str:
     if seen["is_visible"]:
-        return f"Visible. {seen['why']}" if seen["why"] else "Visible on every front end."
+        return f"Visible. {seen['reason']}" if seen["reason"] else "Visible on every front end."
     lagging = [
         f"{cluster['cluster']}: {cluster['problem'] or 'not yet'}"
         for cluster in seen["clusters"]
         if not cluster["is_visible"]
     ]
-    return "\n".join(["Not visible yet.", seen["why"], *lagging]).strip()
+    return "\n".join(["Not visible yet.", seen["reason"], *lagging]).strip()

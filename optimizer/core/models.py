@@ -55,7 +55,7 @@ class MaintainedTable(models.Model):
 
     # What was decided last.
     decided_at = models.DateTimeField(null=True)
-    verdict = models.TextField(blank=True, help_text="in words: what is done, or why nothing is")
+    decision = models.TextField(blank=True, help_text="in words: what is done, or why nothing is")
     is_paused = models.BooleanField(default=False)
     paused_by = models.CharField(max_length=150, blank=True)
     paused_at = models.DateTimeField(null=True)

@@ -107,7 +107,9 @@ class TasksKind(RunKind):
         """Tell the job to stop where a person or the emergency stop says so."""
         pressed = emergency_stop_wait(run.lake)
         if pressed and run.spool:
-            open_spool(run).write_control({"cancel": True, "by": "emergency stop", "why": pressed})
+            open_spool(run).write_control(
+                {"cancel": True, "by": "emergency stop", "reason": pressed}
+            )
         elif run.cancel_requested_by:
             write_cancel(run)
         elif run.spool and (wanted := self.wanted(run)):

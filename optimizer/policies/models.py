@@ -25,7 +25,7 @@ class PolicyVersion(models.Model):
     values = models.JSONField(default=dict, help_text="only the fields that this scope names")
     by = models.CharField(max_length=150)
     at = models.DateTimeField()
-    why = models.TextField()
+    reason = models.TextField()
 
     class Meta:
         constraints: ClassVar = [

@@ -29,7 +29,9 @@ class FencedKind(RunKind):
         """Pass a stop on, then renew the lease."""
         pressed = emergency_stop_wait(run.lake)
         if pressed and run.spool:
-            open_spool(run).write_control({"cancel": True, "by": "emergency stop", "why": pressed})
+            open_spool(run).write_control(
+                {"cancel": True, "by": "emergency stop", "reason": pressed}
+            )
         else:
             super().beat(run)
         fence_beat(run, now=timezone.now())

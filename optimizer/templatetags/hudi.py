@@ -14,7 +14,7 @@ from portal.ui.frame.states import badge_for
 from portal.ui.templatetags.lw import human_bytes, icon, state_badge
 
 register = template.Library()
-TASK = "task"  # the code of a verdict that became a task
+TASK = "task"  # the code of a decision that became a task
 TIMELINE = str(Part.TIMELINE)
 
 
@@ -45,11 +45,11 @@ def is_untold(table: HudiTable) -> bool:
 
 
 @register.filter
-def begun(verdicts: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+def begun(decisions: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     """Return what was decided to be done, each with the name under which its work is shown."""
     return [
         {"kind": work_of(one["service"], one["step"]), "reason": one["reason"]}
-        for one in verdicts
+        for one in decisions
         if one.get("code") == TASK and one.get("service") and one.get("step")
     ]
 

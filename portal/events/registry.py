@@ -18,7 +18,7 @@ class Missed:
     lake: str
     db: str
     table: str
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)

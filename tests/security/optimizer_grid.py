@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from tests.security.grid_bodies import WHY
 from tests.security.grid_rows import ADMINS, OF_THE_TABLE, SIGNED_IN, Row, post_only
 
-FORM = {"manifests": "7", "seen": "0", "why": "because"}
-HUDI_FORM = {"commits": "7", "seen": "0", "why": "because"}
-WISH = {"scope": "*", "values": {"manifests": 7}, "seen": 1, "why": "because"}
+FORM = {"manifests": "7", "seen": "0", "reason": "because"}
+HUDI_FORM = {"commits": "7", "seen": "0", "reason": "because"}
+WISH = {"scope": "*", "values": {"manifests": 7}, "seen": 1, "reason": "because"}
 ICEBERG = ("table_id:iceberg_id",)
 HUDI = ("table_id:hudi_id",)
 SCOPE = ("scope:policy_scope",)

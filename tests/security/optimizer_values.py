@@ -21,7 +21,7 @@ def optimizer_values(now: datetime) -> Mapping[str, Any]:
     looks(row, [80, 58], now=now)
     waits = task(row, now=now)
     PolicyVersion.objects.create(
-        lake=row.lake, scope="*", version=1, values={"manifests": 9}, by="ada", at=now, why="so"
+        lake=row.lake, scope="*", version=1, values={"manifests": 9}, by="ada", at=now, reason="so"
     )
     PolicyVersion.objects.create(
         lake=row.lake,
@@ -31,7 +31,7 @@ def optimizer_values(now: datetime) -> Mapping[str, Any]:
         values={"commits": 9},
         by="ada",
         at=now,
-        why="so",
+        reason="so",
     )
     paused = iceberg("paused", now=now, db="sales", owner="alice", is_paused=True, paused_by="otto")
     old = iceberg("old", now=now, db="sales", owner="alice")

@@ -20,7 +20,7 @@ def on_missed(missed: Missed, now: datetime) -> None:
         lake=missed.lake,
         params={"now": now.isoformat()},
         requested_by="system",
-        reason=f"Events were missed. {missed.why}",
+        reason=f"Events were missed. {missed.reason}",
         unique_key=f"rescan:{missed.lake}:{now:%Y-%m-%dT%H}",
         now=now,
     )

@@ -57,7 +57,7 @@ class Asked:
     """
 
     kind: str
-    why: str
+    reason: str
     would: str
     """What it would do, where that waits for approval already: "What EXPIRE would remove"."""
     fields: Mapping[str, Any]
@@ -98,12 +98,12 @@ def task_ask(
             if task is None:
                 mine = {TABLE_FIELDS[row.table_format]: row, **asked.if_new}
                 task = OptimizeTask(**mine, kind=asked.kind, created_at=now)
-            task.reason, task.requested_by = f"{by} asked for it: {asked.why}", by
+            task.reason, task.requested_by = f"{by} asked for it: {asked.reason}", by
             task.state, task.waits_for, task.not_before = TaskState.WAITING, "", None
             for name, value in asked.fields.items():
                 setattr(task, name, value)
             task.save()
-            said = {"kind": asked.kind, **asked.audit, "reason": asked.why}
+            said = {"kind": asked.kind, **asked.audit, "reason": asked.reason}
             asked_audit("optimizer.asked", row, by=by, now=now, **said)
     except IntegrityError:
         raise StaleState(
@@ -137,12 +137,12 @@ def table_pause(row: MaintainedTable, *, user: User | None, reason: str, now: da
         StaleState: `optimizer.paused`.
     """
     check_visible(row, user)
-    why, by = parse_reason(reason), asker(user)
+    reason, by = parse_reason(reason), asker(user)
     with transaction.atomic():
         free = type(row)._default_manager.filter(pk=row.pk, is_paused=False)
-        if not free.update(is_paused=True, paused_by=by, paused_at=now, paused_reason=why):
+        if not free.update(is_paused=True, paused_by=by, paused_at=now, paused_reason=reason):
             raise StaleState("optimizer.paused", f"{row} is paused already.")
-        asked_audit("optimizer.paused", row, by=by, now=now, reason=why)
+        asked_audit("optimizer.paused", row, by=by, now=now, reason=reason)
     row.refresh_from_db()
 
 
@@ -154,13 +154,13 @@ def table_resume(row: MaintainedTable, *, user: User | None, reason: str, now: d
         StaleState: `optimizer.not_paused`.
     """
     check_visible(row, user)
-    why, by = parse_reason(reason), asker(user)
+    reason, by = parse_reason(reason), asker(user)
     with transaction.atomic():
         paused = type(row)._default_manager.filter(pk=row.pk, is_paused=True)
         fields = {"is_paused": False, "paused_by": "", "paused_at": None, "paused_reason": ""}
         if not paused.update(**fields, inspect_due_at=None if row.is_deleted else now):
             raise StaleState("optimizer.not_paused", f"{row} is not paused.")
-        asked_audit("optimizer.resumed", row, by=by, now=now, reason=why)
+        asked_audit("optimizer.resumed", row, by=by, now=now, reason=reason)
     row.refresh_from_db()
 
 
@@ -177,13 +177,15 @@ def task_cancel(task: OptimizeTask, *, user: User | None, reason: str, now: date
     """
     row = task.subject
     check_visible(row, user)
-    why, by = parse_reason(reason), asker(user)
+    reason, by = parse_reason(reason), asker(user)
     with transaction.atomic():
-        is_back = take_back(task, why=f"{by}: {why}", code=STOPPED, now=now)
-        if not is_back and not request_stop(task, why=f"{by}: {why}"):
+        is_back = take_back(task, reason=f"{by}: {reason}", code=STOPPED, now=now)
+        if not is_back and not request_stop(task, reason=f"{by}: {reason}"):
             raise _not_cancelled(task)
         was = "waiting" if is_back else "in a run"
-        asked_audit("optimizer.cancelled", row, by=by, now=now, kind=task.kind, was=was, reason=why)
+        asked_audit(
+            "optimizer.cancelled", row, by=by, now=now, kind=task.kind, was=was, reason=reason
+        )
     task.refresh_from_db()
 
 

@@ -60,8 +60,8 @@ def choose(
     field = TABLE_FIELDS[maintainer.table_format]
     sent = OptimizeTask.objects.filter(**{f"{field}__lake": lake}, state=TaskState.SENT)
     under_way = set(sent.values_list(field, flat=True))
-    for task, why in arranged.held:
-        _hold(task, why)
+    for task, reason in arranged.held:
+        _hold(task, reason)
     return _one_a_table(arranged.begin, beside=under_way)[:MOST_IN_A_RUN]
 
 
@@ -127,7 +127,7 @@ def _one_a_table(tasks: Iterable[OptimizeTask], *, beside: set[int | None]) -> l
     return out
 
 
-def _hold(task: OptimizeTask, why: str) -> None:
-    if task.state != TaskState.HELD or task.waits_for != why:
+def _hold(task: OptimizeTask, reason: str) -> None:
+    if task.state != TaskState.HELD or task.waits_for != reason:
         rows = OptimizeTask.objects.filter(pk=task.pk, state__in=NOT_SENT)
-        rows.update(state=TaskState.HELD, waits_for=why)
+        rows.update(state=TaskState.HELD, waits_for=reason)

@@ -107,7 +107,7 @@ class TableMaintainer(Protocol):
     def ended(self, task: OptimizeTask, result: Result, *, now: datetime) -> None:
         """Follow a task that ended, inside the caller's transaction."""
 
-    def lost(self, task: OptimizeTask, *, why: str, now: datetime) -> bool:
+    def lost(self, task: OptimizeTask, *, reason: str, now: datetime) -> bool:
         """Follow a task whose run ended without a word of it; True where it cannot go again."""
         ...
 

@@ -104,8 +104,8 @@ def _give_back(
     now: datetime,
 ) -> None:
     error = manifest.get("error") or {}
-    why = str(error.get("message") or "The run ended without a word of this task.")
-    is_used_up = maintainer.lost(task, why=why, now=now)
+    reason = str(error.get("message") or "The run ended without a word of this task.")
+    is_used_up = maintainer.lost(task, reason=reason, now=now)
     # A person may have cancelled it since it was read; those words are its outcome then.
     rows = OptimizeTask.objects.select_for_update()
     task.refresh_from_db(fields=["outcome_code", "outcome"], from_queryset=rows)
@@ -118,11 +118,11 @@ def _give_back(
         task.state, task.is_open, task.ended_at = TaskState.FAILED, None, now
         task.outcome_code = str(error.get("code") or "run.lost")[:64]
         task.outcome = (
-            f"{why} What is left needs a new list."
+            f"{reason} What is left needs a new list."
             if is_used_up
-            else f"Given up after {task.n_tries} runs. The last one: {why}"
+            else f"Given up after {task.n_tries} runs. The last one: {reason}"
         )
     else:
         task.run, task.started_at = None, None
-        task.state, task.waits_for = TaskState.WAITING, why
+        task.state, task.waits_for = TaskState.WAITING, reason
     task.save()

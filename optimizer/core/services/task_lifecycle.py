@@ -22,7 +22,7 @@ MOST_TRIES = 3
 NOT_SENT = (TaskState.WAITING, TaskState.HELD)
 
 
-def abandon_open(tables: Iterable[MaintainedTable], *, why: str, now: datetime) -> int:
+def abandon_open(tables: Iterable[MaintainedTable], *, reason: str, now: datetime) -> int:
     """Give up what waits for tables; what is in a run ends with the run."""
     keys: defaultdict[str, list[int]] = defaultdict(list)
     for one in tables:
@@ -35,12 +35,12 @@ def abandon_open(tables: Iterable[MaintainedTable], *, why: str, now: datetime) 
         is_open=None,
         ended_at=now,
         outcome_code="table.gone",
-        outcome=why,
+        outcome=reason,
         waits_for="",
     )
 
 
-def abandon(task: OptimizeTask, *, why: str, now: datetime) -> bool:
+def abandon(task: OptimizeTask, *, reason: str, now: datetime) -> bool:
     """Let a task end that is in no run and whose need is gone; False where it was sent meanwhile.
 
     It is nobody's cancelling: what made it needed was done by others, or ended.
@@ -52,14 +52,14 @@ def abandon(task: OptimizeTask, *, why: str, now: datetime) -> bool:
             is_open=None,
             ended_at=now,
             outcome_code="task.not_needed",
-            outcome=why,
+            outcome=reason,
             waits_for="",
         )
     )
 
 
 def take_back(
-    task: OptimizeTask, *, why: str, code: str = "task.not_needed", now: datetime
+    task: OptimizeTask, *, reason: str, code: str = "task.not_needed", now: datetime
 ) -> bool:
     """Cancel a task that is in no run; False where it was sent meanwhile."""
     waiting = OptimizeTask.objects.filter(pk=task.pk, state__in=NOT_SENT)
@@ -69,16 +69,16 @@ def take_back(
             is_open=None,
             ended_at=now,
             outcome_code=code,
-            outcome=why,
+            outcome=reason,
             waits_for="",
         )
     )
 
 
-def request_stop(task: OptimizeTask, *, why: str) -> bool:
+def request_stop(task: OptimizeTask, *, reason: str) -> bool:
     """Have a run leave a task; False where it is in none, or was told already."""
     running = OptimizeTask.objects.filter(pk=task.pk, state=TaskState.SENT)
-    return bool(running.exclude(outcome_code=STOPPED).update(outcome_code=STOPPED, outcome=why))
+    return bool(running.exclude(outcome_code=STOPPED).update(outcome_code=STOPPED, outcome=reason))
 
 
 def told_to_stop(run: Run) -> list[int]:

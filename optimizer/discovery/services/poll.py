@@ -88,8 +88,8 @@ def poll_request(lake: str, *, by: str, reason: str = "", now: datetime) -> Run:
 
 def poll_missed(missed: Missed, *, now: datetime) -> None:
     """Ask for a poll because events were missed."""
-    why = f"Events were missed. {missed.why}"
-    poll_request(missed.lake, by="system", reason=why, now=now)
+    reason = f"Events were missed. {missed.reason}"
+    poll_request(missed.lake, by="system", reason=reason, now=now)
 
 
 def register_poll_kind() -> None:

@@ -23,7 +23,7 @@ from portal.ui.api.serializers import ReasonSerializer
 _MOST_INSTANTS = 1_000
 
 
-class HudiVerdictSerializer(serializers.Serializer[Any]):
+class HudiStepDecisionSerializer(serializers.Serializer[Any]):
     """What was decided of a step of a service; of the whole table where there is no service."""
 
     service = serializers.CharField(read_only=True, allow_null=True)
@@ -46,11 +46,15 @@ class HudiProposalSerializer(serializers.Serializer[Any]):
     )
 
 
-class HudiDecisionSerializer(serializers.Serializer[Any]):
-    """What would be done, first things first, and a verdict on everything."""
+class HudiDecisionSerializer(OldNames, serializers.Serializer[Any]):
+    """What would be done, first things first, and a decision on everything."""
+
+    old_names = {
+        "verdicts": "decisions",
+    }
 
     proposals = HudiProposalSerializer(many=True, read_only=True)
-    verdicts = HudiVerdictSerializer(many=True, read_only=True)
+    decisions = HudiStepDecisionSerializer(many=True, read_only=True)
     words = serializers.CharField(read_only=True)
 
 

@@ -20,7 +20,7 @@ class HudiTable(MaintainedTable):
     table_format = "hudi"
     task_kinds = tuple(TASKS)
     listed_kinds = LISTED
-    not_shown = ("findings", "deductions", "verdicts", "verdict")
+    not_shown = ("findings", "deductions", "decisions", "decision")
 
     place = models.CharField(max_length=64, help_text="sha256 of the location")
     properties = models.JSONField(
@@ -55,7 +55,7 @@ class HudiTable(MaintainedTable):
     )
 
     # What was decided last.
-    verdicts = models.JSONField(default=list, help_text="of each step of each service, and why")
+    decisions = models.JSONField(default=list, help_text="of each step of each service, and why")
     is_continuous = models.BooleanField(
         default=False, help_text="a service shall stay with it, by its policy as last decided on"
     )

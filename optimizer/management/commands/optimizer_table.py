@@ -64,8 +64,8 @@ class Command(BaseCommand):
             state = f"paused: {row.paused_reason}" if row.is_paused else "maintained"
         health = "not inspected yet" if row.health is None else f"health {row.health:.0f}"
         self.stdout.write(f"{row} ({state}): {row.n_files} files, {row.n_bytes} bytes, {health}")
-        if row.verdict:
-            self.stdout.write(f"  {row.verdict}")
+        if row.decision:
+            self.stdout.write(f"  {row.decision}")
         for task in row.tasks.filter(is_open=True).order_by("pk"):
             self.stdout.write(f"  {task.kind} {task.state}: {task.waits_for or task.reason}")
 

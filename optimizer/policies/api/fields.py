@@ -6,13 +6,18 @@ from rest_framework import serializers
 
 from optimizer.models import PolicyVersion
 from optimizer.policies.domain.formats import TableFormat
-from optimizer.policies.services.policies import MOST_WHY
+from optimizer.policies.services.policies import MAX_REASON
+from portal.ui.api.old_names import OldNames
 
 _VALUES = "only the settings that the scope names; the rest is inherited"
 
 
-class OptimizerScopeSerializer(serializers.Serializer[Any]):
+class OptimizerScopeSerializer(OldNames, serializers.Serializer[Any]):
     """What is at one scope now."""
+
+    old_names = {
+        "why": "reason",
+    }
 
     lake = serializers.CharField(read_only=True)
     table_format = serializers.CharField(source="format", read_only=True)
@@ -23,11 +28,15 @@ class OptimizerScopeSerializer(serializers.Serializer[Any]):
     n_tables = serializers.IntegerField(read_only=True, help_text="how many you see under it")
     by = serializers.CharField(read_only=True)
     at = serializers.DateTimeField(read_only=True)
-    why = serializers.CharField(read_only=True)
+    reason = serializers.CharField(read_only=True)
 
 
-class OptimizerPolicyVersionSerializer(serializers.ModelSerializer[PolicyVersion]):
+class OptimizerPolicyVersionSerializer(OldNames, serializers.ModelSerializer[PolicyVersion]):
     """The settings of one scope as somebody set them."""
+
+    old_names = {
+        "why": "reason",
+    }
 
     table_format = serializers.CharField(source="format", read_only=True)
     values = serializers.DictField(read_only=True, help_text=_VALUES)
@@ -37,7 +46,7 @@ class OptimizerPolicyVersionSerializer(serializers.ModelSerializer[PolicyVersion
         model = PolicyVersion
         fields = (
             *("lake", "table_format", "scope", "version", "is_current"),
-            *("values", "by", "at", "why"),
+            *("values", "by", "at", "reason"),
         )
         read_only_fields = fields
 
@@ -80,13 +89,17 @@ class OptimizerPolicyParamsSerializer(serializers.Serializer[Any]):
         return TableFormat(value)
 
 
-class OptimizerPolicyChangeSerializer(OptimizerPolicyParamsSerializer):
+class OptimizerPolicyChangeSerializer(OldNames, OptimizerPolicyParamsSerializer):
     """The same, to be kept."""
+
+    old_names = {
+        "why": "reason",
+    }
 
     seen = serializers.IntegerField(
         min_value=0, max_value=2**31 - 1, help_text="the version that you saw; 0: there was none"
     )
-    why = serializers.CharField(max_length=MOST_WHY)
+    reason = serializers.CharField(max_length=MAX_REASON)
 
 
 class OptimizerPolicyMoveSerializer(serializers.Serializer[Any]):

@@ -87,7 +87,7 @@ class PolicyPreview(ApiView):
     )
     def post(self) -> object:
         """Say which settings of how many tables would change; nothing is kept."""
-        change = PolicyChange(self.lake, **self.data, seen=0, why="")
+        change = PolicyChange(self.lake, **self.data, seen=0, reason="")
         names = table_names(self.lake, self.user, change.table_format)
         return policy_preview(change, user=self.user, names=names)
 

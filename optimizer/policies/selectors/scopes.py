@@ -85,7 +85,7 @@ class ScopeRow:
     n_tables: int
     by: str
     at: datetime
-    why: str
+    reason: str
 
     @classmethod
     def of(cls, row: PolicyVersion, names: TableNames) -> "ScopeRow":
@@ -101,7 +101,7 @@ class ScopeRow:
             names.count(row.scope),
             row.by,
             row.at,
-            row.why,
+            row.reason,
         )
 
     def __str__(self) -> str:

@@ -23,7 +23,7 @@ from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from portal.lake.reasons import check_text
 
-MOST_WHY = 1000
+MAX_REASON = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class PolicyChange:
     scope: str
     values: Mapping[str, object]
     seen: int
-    why: str
+    reason: str
     table_format: TableFormat = TableFormat.ICEBERG
 
 
@@ -52,14 +52,14 @@ def policy_set(change: PolicyChange, *, user: User, now: datetime) -> PolicyVers
             that the table lacks, or `policy.contradiction` with what it would inherit.
         StaleState: `policy.changed` when somebody was first.
     """
-    level, why = policy_meant(change, user=user), change.why.strip()
+    level, reason = policy_meant(change, user=user), change.reason.strip()
     scope = level.scope
-    if not why or len(why) > MOST_WHY:
+    if not reason or len(reason) > MAX_REASON:
         raise RuleViolation(
             "policy.why",
-            f"Enter a reason, in at most {MOST_WHY} letters; it is kept in the history.",
+            f"Enter a reason, in at most {MAX_REASON} letters; it is kept in the history.",
         )
-    check_text(why)
+    check_text(reason)
     values = write_values(level.values)
     with transaction.atomic():
         before = policy_current(change.lake, scope, change.table_format)
@@ -80,7 +80,7 @@ def policy_set(change: PolicyChange, *, user: User, now: datetime) -> PolicyVers
                 "version": made.version,
                 "from": before.values if before else {},
                 "to": values,
-                "reason": why,
+                "reason": reason,
             },
             now=now,
         )
@@ -189,7 +189,7 @@ def _replaced(
                 values=values,
                 by=by,
                 at=at,
-                why=change.why.strip(),
+                reason=change.reason.strip(),
             )
     except IntegrityError as error:
         raise StaleState(

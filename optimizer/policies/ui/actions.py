@@ -108,7 +108,7 @@ def policy_said(
     policy_allowed(lake, scope, user, table_format)
     form = make(request.POST, inherits=inherits)
     is_trial = request.POST.get("do") == TRY
-    form.fields["why"].required = not is_trial
+    form.fields["reason"].required = not is_trial
     if not form.is_valid():
         return Said(scope, current, form, status=400)
     change = form.change(lake, scope)

@@ -13,7 +13,7 @@ from optimizer.core.domain.tasks import TaskKind
 from optimizer.policies.domain.formats import POLICY_SCHEMAS, TableFormat
 from optimizer.policies.domain.policy import ConflictTolerance
 from optimizer.policies.domain.words import say
-from optimizer.policies.services.policies import MOST_WHY, PolicyChange
+from optimizer.policies.services.policies import MAX_REASON, PolicyChange
 from portal.lake.errors import PortalError, RuleViolation
 from portal.ui.frame.states import badge_for
 
@@ -31,9 +31,9 @@ class ScopeForm(forms.Form):
     """Settings that take words and not only a number."""
     flags: ClassVar[tuple[str, ...]] = ("is_on",)
 
-    why = forms.CharField(
-        label="Why?",
-        max_length=MOST_WHY,
+    reason = forms.CharField(
+        label="Reason",
+        max_length=MAX_REASON,
         error_messages={"required": "Enter a reason; it is kept in the history."},
         widget=forms.Textarea(attrs={"rows": 2}),
     )
@@ -87,8 +87,8 @@ class ScopeForm(forms.Form):
     def change(self, lake: str, scope: str) -> PolicyChange:
         """Return what the person asks for."""
         said = self.cleaned_data
-        seen, why = said.get("seen") or 0, said.get("why", "")
-        return PolicyChange(lake, scope, self.values(), seen, why, self.table_format)
+        seen, reason = said.get("seen") or 0, said.get("reason", "")
+        return PolicyChange(lake, scope, self.values(), seen, reason, self.table_format)
 
     def refuse(self, error: PortalError) -> None:
         """Say what a rule refuses at a field that it lies in, best at one that was filled in."""
@@ -97,7 +97,7 @@ class ScopeForm(forms.Form):
         if error.code.startswith(_OF_LAYOUT):
             names = ["layout"]
         if error.code == "policy.why":
-            names = ["why"]
+            names = ["reason"]
         filled = [name for name in names if self.data.get(name)]
         for name in (filled or names)[-1:] or [None]:
             self.add_error(name, error.message)

@@ -47,12 +47,12 @@ HISTORY = ListSpec(
         Column(key="version", title="Version", kind="count", sort="version"),
         Column(key="at", title="When", kind="ago"),
         Column(key="by", title="Who"),
-        Column(key="why", title="Reason", is_wide=True),
+        Column(key="reason", title="Reason", is_wide=True),
         cell("What changed", "policy_changes", is_wide=True),
     ),
     orders=HISTORY_ORDERS,
     filename="policy-history.csv",
-    exports=("lake", "scope", "version", "at", "by", "why", "values", "before"),
+    exports=("lake", "scope", "version", "at", "by", "reason", "values", "before"),
 )
 COLUMNS = (
     Column(
@@ -67,9 +67,9 @@ COLUMNS = (
     Column(key="n_tables", title="Tables it fits", kind="count"),
     Column(key="by", title="Set by"),
     Column(key="at", title="When", kind="ago", sort="at"),
-    Column(key="why", title="Reason", is_wide=True),
+    Column(key="reason", title="Reason", is_wide=True),
 )
-EXPORTS = ("lake", "scope", "level", "version", "values", "n_tables", "by", "at", "why")
+EXPORTS = ("lake", "scope", "level", "version", "values", "n_tables", "by", "at", "reason")
 
 
 @dataclass(frozen=True, slots=True)

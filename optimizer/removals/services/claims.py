@@ -93,4 +93,4 @@ def _refuse(plan: RemovalPlan, error: StaleState, *, now: datetime) -> None:
         fresh = RemovalPlan.objects.select_for_update().get(pk=plan.pk)
         if fresh.state == RemovalState.APPROVED:
             removal_move(fresh, RemovalState.FAILED, now=now, reason=error.message)
-            end_task(fresh, code=error.code, why=error.message, now=now)
+            end_task(fresh, code=error.code, reason=error.message, now=now)

@@ -105,7 +105,7 @@ class Removals(ProposalKind[RemovalPlan]):
         """End a list that people did not approve or use in time, and its task with it."""
         super().end(proposal, to, by=by, reason=reason, now=now)
         words = f"{to.capitalize()} by {by}: {reason}"
-        end_task(proposal, code=f"removal.{to.lower()}", why=words, now=now)
+        end_task(proposal, code=f"removal.{to.lower()}", reason=words, now=now)
 
 
 REMOVALS = Removals()
@@ -167,7 +167,7 @@ def removal_ended(task: OptimizeTask, result: Mapping[str, Any], *, now: datetim
     REMOVALS.audit("ended", plan, actor=_BY_ITSELF, now=now, state=str(to), removed=removed)
 
 
-def removal_lost(task: OptimizeTask, *, why: str, now: datetime) -> None:
+def removal_lost(task: OptimizeTask, *, reason: str, now: datetime) -> None:
     """End the list of a task whose run ended without a word: its approval is used up.
 
     What the run had deleted by then is recorded with it.
@@ -176,7 +176,7 @@ def removal_lost(task: OptimizeTask, *, why: str, now: datetime) -> None:
     if plan is None:
         return
     told = deleted_by(plan)
-    outcome = f"{why} The approval is used up: what is left needs a new list."
+    outcome = f"{reason} The approval is used up: what is left needs a new list."
     removed = {"n_items": 0, "n_files": told.n_files, "n_bytes": told.n_bytes, "files": {}}
     if told.n_files and plan.kind == TaskKind.ORPHANS:
         removed["n_items"] = told.n_files
@@ -187,17 +187,17 @@ def removal_lost(task: OptimizeTask, *, why: str, now: datetime) -> None:
         reason=f"{outcome} {told.words}".rstrip(),
         removed=removed if told.n_files else {},
     )
-    REMOVALS.audit("lost", plan, actor=_BY_ITSELF, now=now, reason=why, n_files=told.n_files)
+    REMOVALS.audit("lost", plan, actor=_BY_ITSELF, now=now, reason=reason, n_files=told.n_files)
 
 
-def end_task(plan: RemovalPlan, *, code: str, why: str, now: datetime) -> None:
+def end_task(plan: RemovalPlan, *, code: str, reason: str, now: datetime) -> None:
     """Take the task of a list that will not be acted on out of the queue."""
     OptimizeTask.objects.filter(pk=plan.task_id, state=TaskState.TO_APPROVE).update(
         state=TaskState.CANCELLED,
         is_open=None,
         ended_at=now,
         outcome_code=code,
-        outcome=why,
+        outcome=reason,
         waits_for="",
     )
 

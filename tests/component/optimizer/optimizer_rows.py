@@ -42,7 +42,7 @@ def iceberg(name: str = "clicks", *, now: datetime = NOW, **values: Any) -> Iceb
         "n_small": 90,
         "small_bytes": 90 * MIB,
         "decided_at": now,
-        "verdict": "90 small files become 2.",
+        "decision": "90 small files become 2.",
         "score": 3.5,
     }
     return IcebergTable.objects.create(table=name, **{**fields, **values})

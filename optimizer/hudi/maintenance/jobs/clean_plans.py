@@ -102,11 +102,11 @@ def digest_of(paths: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(sorted(paths)).encode()).hexdigest()
 
 
-def not_as_listed(order: Order, why: str) -> StaleState:
+def not_as_listed(order: Order, reason: str) -> StaleState:
     """Return the error of a list that does not hold any more."""
     return StaleState(
         "hudi.not_as_listed",
-        f"{order.name}: {why} Nothing was taken away; list the files again.",
+        f"{order.name}: {reason} Nothing was taken away; list the files again.",
         table=order.name,
     )
 

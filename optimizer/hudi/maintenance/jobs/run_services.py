@@ -76,12 +76,12 @@ def task_done(job: JobContext, row: Mapping[str, Any]) -> tuple[dict[str, Any] |
         check_stop(job, result.task)
         _serve(job, Order.read(row), result)
     except PortalError as error:
-        why = error.message if error.code == CANCELLED else ""
+        reason = error.message if error.code == CANCELLED else ""
         if error.code in STOPS and not result.done:
-            return None, why
+            return None, reason
         result.errors.append(error)
         job.log(f"{result.table}: {error.code}: {error.message}")
-        return result.as_dict(seconds=time.monotonic() - started), why
+        return result.as_dict(seconds=time.monotonic() - started), reason
     for failed in result.errors:
         job.log(f"{result.table}: {failed.code}: {failed.message}")
     return result.as_dict(seconds=time.monotonic() - started), ""

@@ -124,7 +124,7 @@ class ServiceStatus:
 def boards_of(
     look: HudiInspection,
     policy: HudiPolicy,
-    verdicts: Sequence[Mapping[str, Any]],
+    decisions: Sequence[Mapping[str, Any]],
     *,
     lately: RecentActivity,
     expect: Expect,
@@ -135,34 +135,34 @@ def boards_of(
     What failed lately is tried again at once where a person asks for it.
     """
     case = Case.of(look, policy, replace(lately, failed={}), now)
-    return [_board(case, service, verdicts, expect) for service in Service]
+    return [_board(case, service, decisions, expect) for service in Service]
 
 
-def said_of_all(verdicts: Sequence[Mapping[str, Any]]) -> list[str]:
+def said_of_all(decisions: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return what was decided of the table as a whole, such as that nothing is done to it."""
-    return [str(one["reason"]) for one in verdicts if not one.get("service")]
+    return [str(one["reason"]) for one in decisions if not one.get("service")]
 
 
 def _board(
-    case: Case, service: Service, verdicts: Sequence[Mapping[str, Any]], expect: Expect
+    case: Case, service: Service, decisions: Sequence[Mapping[str, Any]], expect: Expect
 ) -> ServiceStatus:
     rows = _stuck(case) if service is Service.ROLLBACK else _plans(case, service, expect)
-    steps = [_step(case, service, step, verdicts) for step in _STEPS[service]]
+    steps = [_step(case, service, step, decisions) for step in _STEPS[service]]
     rest = [step for step in Step if step not in _STEPS[service]]
-    said = [words for step in rest for words in _said(verdicts, service, step)]
+    said = [words for step in rest for words in _said(decisions, service, step)]
     execution = may(case.look, case.policy, service, Step.EXECUTE)
     return ServiceStatus(service, steps, said, rows[:PLANS_SHOWN], len(rows), execution)
 
 
 def _step(
-    case: Case, service: Service, step: Step, verdicts: Sequence[Mapping[str, Any]]
+    case: Case, service: Service, step: Step, decisions: Sequence[Mapping[str, Any]]
 ) -> StepRow:
     """Rule on a step; one that would find nothing, or make damage last, is not asked for."""
     ruling = may(case.look, case.policy, service, step)
     refused = "" if ruling.is_allowed else ruling.reason
     if step is Step.SCHEDULE and not refused:
         refused = _vain(case, service)
-    said = [words for words in _said(verdicts, service, step) if words != refused]
+    said = [words for words in _said(decisions, service, step) if words != refused]
     return StepRow(service, step, said, refused)
 
 
@@ -180,10 +180,10 @@ def _vain(case: Case, service: Service) -> str:
     return f"Damaged: {groups}. Repair it first." if case.damaged else ""
 
 
-def _said(verdicts: Sequence[Mapping[str, Any]], service: Service, step: Step) -> list[str]:
+def _said(decisions: Sequence[Mapping[str, Any]], service: Service, step: Step) -> list[str]:
     return [
         str(one["reason"])
-        for one in verdicts
+        for one in decisions
         if one.get("service") == service and one.get("step") == step
     ]
 

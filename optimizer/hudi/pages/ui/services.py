@@ -27,7 +27,7 @@ def services(request: HttpRequest, table_id: int) -> HttpResponse:
     seen = last_inspection(table)
     shown = {
         "boards": _boards(table, seen.look, now) if seen.look else [],
-        "said_of_all": said_of_all(table.verdicts),
+        "said_of_all": said_of_all(table.decisions),
         **now_of(table),
         "staying": resident_run(table.lake) if table.pk in watched_tables(table.lake) else None,
         "may_act": not table.is_deleted and not table.is_paused,
@@ -38,4 +38,4 @@ def services(request: HttpRequest, table_id: int) -> HttpResponse:
 def _boards(table: HudiTable, look: HudiInspection, now: datetime) -> list[ServiceStatus]:
     policy, lately = hudi_policy_of(table).policy, recent_activity_of(table, look, now=now)
     expect = HudiSpeeds(table.lake).estimate
-    return boards_of(look, policy, table.verdicts, lately=lately, expect=expect, now=now)
+    return boards_of(look, policy, table.decisions, lately=lately, expect=expect, now=now)

@@ -40,7 +40,7 @@ HUDI_TABLES = ListSpec(
             shown_from="tablet",
         ),
         cell("Last write, last inspection", "hudi_times", sort="written", shown_from="desktop"),
-        cell("Current and planned work", "hudi_verdict", is_wide=True),
+        cell("Current and planned work", "hudi_decision", is_wide=True),
     ),
     orders=HUDI_ORDERS,
     filename="hudi-tables.csv",
@@ -48,7 +48,7 @@ HUDI_TABLES = ListSpec(
         "lake", "db", "table", "location", "owner", "table_type", "version", "health",
         "n_critical", "n_warnings", "n_pending", "n_stuck", "n_file_groups", "base_bytes",
         "log_bytes", "stale_since", "written_at", "event_at", "inspected_at", "inspection_error",
-        "verdict", "decided_at", "is_paused", "paused_by", "paused_reason", "is_deleted",
+        "decision", "decided_at", "is_paused", "paused_by", "paused_reason", "is_deleted",
         "deleted_at",
     ),
 )  # fmt: skip

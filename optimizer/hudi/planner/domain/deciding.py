@@ -48,7 +48,7 @@ _PRECEDENCE = (
 
 
 @dataclass(frozen=True, slots=True)
-class HudiVerdict:
+class HudiStepDecision:
     """What was decided of a step of a service, or of the whole table where `service` is None."""
 
     service: Service | None
@@ -65,13 +65,13 @@ class HudiVerdict:
 
 @dataclass(frozen=True, slots=True)
 class HudiDecision:
-    """What is to be done, at most one task a step, first things first; a verdict on everything.
+    """What is to be done, at most one task a step, first things first; a decision on everything.
 
     `why_not` says in a sentence why nothing is done, where that is so.
     """
 
     proposals: tuple[HudiTask, ...]
-    verdicts: tuple[HudiVerdict, ...]
+    decisions: tuple[HudiStepDecision, ...]
     why_not: str
 
     @property
@@ -90,14 +90,14 @@ def decide(
     case = Case.of(look, policy, lately or RecentActivity(), now)
     judged = [(need, _gate(case, need)) for need in _needs(case)]
     tasks = [_task(need, ruling) for need, ruling in judged if need.is_needed and ruling.is_allowed]
-    verdicts = [_verdict(need, ruling) for need, ruling in judged]
+    decisions = [_decision(need, ruling) for need, ruling in judged]
     tasks.sort(key=lambda one: _PRECEDENCE.index((one.service, one.step)))
     open_ones = [
-        verdict
-        for (need, ruling), verdict in zip(judged, verdicts, strict=True)
+        decision
+        for (need, ruling), decision in zip(judged, decisions, strict=True)
         if need.code not in _AT_REST and not (need.is_needed and ruling.is_allowed)
     ]
-    return HudiDecision(tuple(tasks), tuple(verdicts), _why_not(open_ones, verdicts))
+    return HudiDecision(tuple(tasks), tuple(decisions), _why_not(open_ones, decisions))
 
 
 def precedence(service: Service, step: Step) -> int:
@@ -114,17 +114,17 @@ def service_priority(place: float) -> Priority:
     return Priority.NORMAL if share > 1 / 3 else Priority.LOW
 
 
-def _refused(look: HudiInspection, policy: HudiPolicy) -> HudiVerdict | None:
+def _refused(look: HudiInspection, policy: HudiPolicy) -> HudiStepDecision | None:
     if not policy.is_on:
         words = "Services are switched off for this table."
-        return HudiVerdict(None, None, "off", words)
+        return HudiStepDecision(None, None, "off", words)
     wrong = contradiction(policy)
     if wrong is not None:
         words = f"Its policy contradicts itself: {wrong.message}"
-        return HudiVerdict(None, None, "contradiction", words)
+        return HudiStepDecision(None, None, "contradiction", words)
     left_alone = unfit(look)
     if left_alone is not None:
-        return HudiVerdict(None, None, left_alone.code, left_alone.reason)
+        return HudiStepDecision(None, None, left_alone.code, left_alone.reason)
     return None
 
 
@@ -189,12 +189,12 @@ def _gate(case: Case, need: Need) -> Ruling:
     return may(case.look, case.policy, service, step)
 
 
-def _why_not(open_ones: list[HudiVerdict], verdicts: list[HudiVerdict]) -> str:
+def _why_not(open_ones: list[HudiStepDecision], decisions: list[HudiStepDecision]) -> str:
     """Say what stands in the way of most that is needed; else what will be needed some day."""
     if open_ones:
         ((code, _),) = Counter(one.code for one in open_ones).most_common(1)
         return next(one.reason for one in open_ones if one.code == code)
-    compactions = (one for one in verdicts if one.service is Service.COMPACTION)
+    compactions = (one for one in decisions if one.service is Service.COMPACTION)
     young = (one.reason for one in compactions if one.code == _YOUNG)
     return next(young, "Nothing needs to be done: no plan is pending and no instant is stuck.")
 
@@ -205,10 +205,10 @@ def _task(need: Need, ruling: Ruling) -> HudiTask:
     )
 
 
-def _verdict(need: Need, ruling: Ruling) -> HudiVerdict:
+def _decision(need: Need, ruling: Ruling) -> HudiStepDecision:
     if not need.is_needed:
-        return HudiVerdict(need.service, need.step, need.code, need.reason, need.instants)
+        return HudiStepDecision(need.service, need.step, need.code, need.reason, need.instants)
     if ruling.is_allowed:
-        return HudiVerdict(need.service, need.step, _TASK, need.reason, need.instants)
+        return HudiStepDecision(need.service, need.step, _TASK, need.reason, need.instants)
     words = f"{need.reason} {ruling.reason}"
-    return HudiVerdict(need.service, need.step, ruling.code, words, need.instants)
+    return HudiStepDecision(need.service, need.step, ruling.code, words, need.instants)

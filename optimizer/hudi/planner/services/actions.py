@@ -60,12 +60,12 @@ def service_ask(
     """
     user, now = asking["user"], asking["now"]
     row = _row(table_id, user)
-    why = parse_reason(asking["reason"])
+    reason = parse_reason(asking["reason"])
     check_maintained(row)
     look, policies = _look(row), hudi_policies_of(row.lake)
     found = policies.of(row.db, row.table)
     lately = recent_activity_of(row, look, now=now)
-    wish = HudiTask(service, step, why, tuple(instants))
+    wish = HudiTask(service, step, reason, tuple(instants))
     allowed = wish_of(look, found.policy, wish, lately=lately, now=now)
     one = listed_first(allowed)
     asked = Asked(

@@ -127,10 +127,10 @@ class HudiMaintainer(TableMaintainer):
         """Write what came of its list."""
         removal_ended(task, {**result, "removed": removed_by(task.commits)}, now=now)
 
-    def lost(self, task: OptimizeTask, *, why: str, now: datetime) -> bool:
+    def lost(self, task: OptimizeTask, *, reason: str, now: datetime) -> bool:
         """End its list; a task that acted on one cannot go again."""
         has_list = task.removals.exists()
-        removal_lost(task, why=why, now=now)
+        removal_lost(task, reason=reason, now=now)
         return has_list
 
     def inspect_again(self, task: OptimizeTask, *, now: datetime) -> None:

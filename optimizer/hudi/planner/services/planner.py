@@ -17,7 +17,12 @@ from optimizer.core.selectors.tables import to_decide
 from optimizer.core.services.task_lifecycle import NOT_SENT, abandon, lock_to_decide
 from optimizer.hudi.inspect.domain.facts import HudiInspection, plain
 from optimizer.hudi.maintenance.domain.tasks import HudiTask, Step, task_name
-from optimizer.hudi.planner.domain.deciding import HudiDecision, HudiVerdict, decide, precedence
+from optimizer.hudi.planner.domain.deciding import (
+    HudiDecision,
+    HudiStepDecision,
+    decide,
+    precedence,
+)
 from optimizer.hudi.planner.domain.needs import RETRY_AFTER, RecentActivity
 from optimizer.hudi.planner.services.recent_runs import given_way, last_end, recent_activity_of
 from optimizer.hudi.planner.services.speeds import HudiSpeeds
@@ -82,7 +87,9 @@ def hudi_decide_table(
     try:
         look = inspection_of_table(row)
     except RuleViolation as error:
-        _keep(row, (HudiVerdict(None, None, error.code, error.message),), error.message, now=now)
+        _keep(
+            row, (HudiStepDecision(None, None, error.code, error.message),), error.message, now=now
+        )
         HudiTable.objects.filter(pk=row.pk).update(inspect_due_at=now)
         return
     ended = last_end(row)
@@ -105,7 +112,7 @@ def hudi_decide_table(
     with transaction.atomic():
         if lock_to_decide(row):
             _bring_in_line(table, decision, now=now)
-            _keep(row, decision.verdicts, decision.words, now=now)
+            _keep(row, decision.decisions, decision.words, now=now)
 
 
 def decision_of(
@@ -150,10 +157,10 @@ def _bring_in_line(table: _Table, decision: HudiDecision, *, now: datetime) -> N
             continue
         wanted.add(one.name)
         _propose(table, one, open_tasks.get(one.name), now=now)
-    busy = {_name(one) for one in decision.verdicts if one.code == _BUSY}
+    busy = {_name(one) for one in decision.decisions if one.code == _BUSY}
     for kind, task in open_tasks.items():
         if kind not in wanted | busy and task.state in NOT_SENT and not task.requested_by:
-            abandon(task, why=f"Not needed any more. {decision.words}", now=now)
+            abandon(task, reason=f"Not needed any more. {decision.words}", now=now)
 
 
 def _propose(table: _Table, one: HudiTask, task: OptimizeTask | None, *, now: datetime) -> None:
@@ -185,13 +192,15 @@ def _listed_in_vain(lately: RecentActivity, one: HudiTask, now: datetime) -> boo
     return tried is not None and now - tried < RETRY_AFTER
 
 
-def _name(verdict: HudiVerdict) -> str:
-    if verdict.service is None or verdict.step is None:
+def _name(decision: HudiStepDecision) -> str:
+    if decision.service is None or decision.step is None:
         return ""
-    return task_name(verdict.service, verdict.step)
+    return task_name(decision.service, decision.step)
 
 
-def _keep(row: HudiTable, verdicts: tuple[HudiVerdict, ...], words: str, *, now: datetime) -> None:
+def _keep(
+    row: HudiTable, decisions: tuple[HudiStepDecision, ...], words: str, *, now: datetime
+) -> None:
     HudiTable.objects.filter(pk=row.pk).update(
-        decided_at=now, verdict=words, verdicts=[plain(one) for one in verdicts]
+        decided_at=now, decision=words, decisions=[plain(one) for one in decisions]
     )

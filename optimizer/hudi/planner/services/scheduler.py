@@ -45,9 +45,9 @@ def arrange(lake: str, tasks: Sequence[OptimizeTask], *, now: datetime) -> Arran
         found = policies.of(task.subject.db, task.subject.table)
         if spent is None and found.policy.budget_gb_hours is not None:
             spent = seconds_spent(lake, now=now)
-        why = _held(task, found, zone, now=now) or _too_much(lake, task, found, spent or {})
-        if why:
-            held.append((task, why))
+        reason = _held(task, found, zone, now=now) or _too_much(lake, task, found, spent or {})
+        if reason:
+            held.append((task, reason))
         else:
             begin.append(task)
     return Arranged(begin, held)

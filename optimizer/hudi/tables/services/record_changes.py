@@ -191,7 +191,7 @@ def _write(rows: _Rows) -> HudiRecordedChange:
         [row for row in touched if not row.pk], batch_size=_CHUNK, ignore_conflicts=True
     )
     gone = tuple(row for row in touched if row.is_deleted)
-    abandon_open(gone, why=_GONE, now=rows.now)
+    abandon_open(gone, reason=_GONE, now=rows.now)
     alarms_end(gone, now=rows.now)
     return HudiRecordedChange(tuple(row for row in touched if not row.is_deleted), gone)
 

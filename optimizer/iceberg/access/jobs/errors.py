@@ -81,21 +81,21 @@ def sorted_causes(causes: list[tuple[str, str]], table: str) -> PortalError | No
     return None
 
 
-def conflict(table: str, why: str) -> StaleState:
+def conflict(table: str, reason: str) -> StaleState:
     """Return the error of a rewrite that lost against another writer."""
     return StaleState(
         CONFLICT,
-        f"{table}: another writer was first; nothing of this commit was done. {_short(why)}",
+        f"{table}: another writer was first; nothing of this commit was done. {_short(reason)}",
         table=table,
     )
 
 
-def in_doubt(table: str, why: str = "") -> ExternalFailure:
+def in_doubt(table: str, reason: str = "") -> ExternalFailure:
     """Return the error of a commit of which nobody knows whether it happened."""
     return ExternalFailure(
         UNKNOWN,
         f"{table}: the metastore did not say whether the commit arrived. The new files are left "
-        f"where they are; a later task on the table looks again. {_short(why)}",
+        f"where they are; a later task on the table looks again. {_short(reason)}",
         service="metastore",
         retryable=False,
         table=table,

@@ -64,12 +64,12 @@ def _task(job: JobContext, row: Mapping[str, Any]) -> tuple[dict[str, Any] | Non
         result = work.result
         work.run()
     except PortalError as error:
-        why = error.message if error.code == CANCELLED else ""
+        reason = error.message if error.code == CANCELLED else ""
         if error.code in STOPS and not result.commits:
-            return None, why
+            return None, reason
         result.errors.append(error)
         job.log(f"{name}: {error.code}: {error.message}")
-        return result.as_dict(seconds=time.monotonic() - started), why
+        return result.as_dict(seconds=time.monotonic() - started), reason
     return result.as_dict(seconds=time.monotonic() - started), ""
 
 

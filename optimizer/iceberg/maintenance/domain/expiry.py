@@ -78,7 +78,7 @@ class Judged:
     @property
     def n_stays(self) -> dict[str, int]:
         """How many stay for each reason, the commonest first."""
-        return {str(why): n for why, n in Counter(self.stays.values()).most_common()}
+        return {str(reason): n for reason, n in Counter(self.stays.values()).most_common()}
 
 
 def judge(

@@ -181,5 +181,5 @@ def _all_stay(n_stays: dict[str, int]) -> str:
         "YOUNG": "too young",
         "NEWEST": "among the newest",
     }
-    said = ", ".join(f"{n} {words.get(why, why.lower())}" for why, n in n_stays.items())
+    said = ", ".join(f"{n} {words.get(reason, reason.lower())}" for reason, n in n_stays.items())
     return f"No snapshot can be removed: {said or 'there is none'}."

@@ -33,7 +33,7 @@ from portal.spark.job import JobContext
 _SPREAD_FROM = 64
 """From so many directories of one level on, each is walked to its end by one task."""
 _FAILED = "FAILED"
-_LISTED = "uri string, path string, name string, size long, mtime long, why string"
+_LISTED = "uri string, path string, name string, size long, mtime long, reason string"
 _Row = tuple[str, str, str, int, int, str | None]
 
 
@@ -56,7 +56,7 @@ def list_place(job: JobContext, place: LakePath, *, before_ms: int, task: int) -
     rows: Any = _spread(job, place, before_ms=before_ms)
     job.spark.createDataFrame(rows, _LISTED, verifySchema=False).write.parquet(path)
     found = job.spark.read.parquet(path)
-    failed = found.where(F.col("why") == _FAILED).first()
+    failed = found.where(F.col("reason") == _FAILED).first()
     if failed is not None:
         raise ExternalFailure(
             "removal.listing",
@@ -76,23 +76,23 @@ def compare(
         names = named.persist(StorageLevel.DISK_ONLY)
         paths = names.select("path", is_there.alias("is_known")).distinct()
         bare = names.select("name", is_there.alias("is_name_known")).distinct()
-        why = F.coalesce(
-            F.col("why"),
+        reason = F.coalesce(
+            F.col("reason"),
             F.when(F.col("is_known").isNotNull(), Left.KNOWN.value),
             F.when(F.col("is_name_known").isNotNull(), Left.DOUBTFUL.value),
         )
         joined = listed.join(paths, "path", "left").join(bare, "name", "left")
-        judged = joined.select("uri", "size", "mtime", why.alias("why"))
+        judged = joined.select("uri", "size", "mtime", reason.alias("reason"))
         judged = judged.persist(StorageLevel.DISK_ONLY)
         try:
-            counts = judged.groupBy("why").count().orderBy(F.desc("count")).collect()
-            found = judged.where(F.col("why").isNull()).orderBy("uri").limit(most).collect()
+            counts = judged.groupBy("reason").count().orderBy(F.desc("count")).collect()
+            found = judged.where(F.col("reason").isNull()).orderBy("uri").limit(most).collect()
         finally:
             judged.unpersist()
             names.unpersist()
     first = [FoundFile(job.config.path(row["uri"]), row["size"], row["mtime"]) for row in found]
-    left = {str(row["why"]): int(row["count"]) for row in counts if row["why"] is not None}
-    n_found = sum(int(row["count"]) for row in counts if row["why"] is None)
+    left = {str(row["reason"]): int(row["count"]) for row in counts if row["reason"] is not None}
+    n_found = sum(int(row["count"]) for row in counts if row["reason"] is None)
     return Orphans(n_found, first, left)
 
 
@@ -178,12 +178,12 @@ def _tree(config: dict[str, Any], root: str, before_ms: int, text: str) -> Itera
 
 def _rows(found: Iterable[FileStatus], root: LakePath, before_ms: int) -> Iterator[_Row]:
     for one in found:
-        why: str | None = _DIRECTORY
+        reason: str | None = _DIRECTORY
         if not one.is_dir:
             file = FoundFile(one.path, one.size, one.mtime_ms)
             left = left_by_itself(file, place=root, before_ms=before_ms)
-            why = None if left is None else left.value
-        yield str(one.path), one.path.path, one.path.name, one.size, one.mtime_ms, why
+            reason = None if left is None else left.value
+        yield str(one.path), one.path.path, one.path.name, one.size, one.mtime_ms, reason
 
 
 def _failed(error: PortalError) -> _Row:

@@ -261,14 +261,14 @@ class OrphanWork(TaskExecutor):
         known: Known,
         left: Counter[str],
     ) -> bool:
-        why = reason_left(one.file, place=aside.place, known=known, before_ms=self.before_ms)
-        if why is None:
+        reason = reason_left(one.file, place=aside.place, known=known, before_ms=self.before_ms)
+        if reason is None:
             guard.check_often()
             with self.fail.step("orphan"):
                 if aside.move(one):
                     return True
-            why = Left.CHANGED
-        left[str(why)] += 1
+            reason = Left.CHANGED
+        left[str(reason)] += 1
         return False
 
 
@@ -292,7 +292,7 @@ def _check_may_collect(table: IcebergTable) -> None:
 
 
 def _said(left: Counter[str] | dict[str, int]) -> str:
-    return ", ".join(f"{n} {_WORDS[why]}" for why, n in Counter(left).most_common())
+    return ", ".join(f"{n} {_WORDS[reason]}" for reason, n in Counter(left).most_common())
 
 
 def _check_no_staging(table: IcebergTable, place: LakePath, fs: FileSystem) -> None:

@@ -1,6 +1,6 @@
 """Decides what is done to a table now, to which partitions, and the reason for each decision.
 
-Statistics and a policy come in; every partition gets a verdict in words, done or not. The rules of
+Statistics and a policy come in; every partition gets a decision in words, done or not. The rules of
 one partition are `partition_rules.py`. What begins when is not decided here: blackout windows are
 `hold_reason`, other writers `conflicts.py`, order and budget `scoring.py`.
 """
@@ -37,17 +37,17 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is to be done, at most one task a kind, and a verdict on everything."""
+    """What is to be done, at most one task a kind, and a decision on everything."""
 
     proposals: tuple[Proposal, ...]
-    verdicts: tuple[PartitionDecision, ...]
+    decisions: tuple[PartitionDecision, ...]
 
     @property
     def words(self) -> str:
         """All of it in one sentence or two: what is done, or why nothing is."""
         if self.proposals:
             return " ".join(f"{one.kind}: {one.reason}" for one in self.proposals)
-        return _most_common(self.verdicts) if self.verdicts else "The table has no files."
+        return _most_common(self.decisions) if self.decisions else "The table has no files."
 
 
 def decide(
@@ -62,11 +62,11 @@ def decide(
     refused = _refused(policy)
     if refused is not None:
         return Decision((), (refused,))
-    verdicts = [
+    decisions = [
         _unless_tried(of_partition(_case(one, policy, last, now)), one, last) for one in partitions
     ]
     kept_up = list(upkeep(table, policy, last, now))
-    return Decision((*_tasks(partitions, verdicts), *_whole(kept_up)), (*verdicts, *kept_up))
+    return Decision((*_tasks(partitions, decisions), *_whole(kept_up)), (*decisions, *kept_up))
 
 
 def hold_reason(policy: Policy, *, zone: tzinfo, now: datetime) -> tuple[str, datetime] | None:
@@ -96,47 +96,49 @@ def _case(stats: PartitionStats, policy: Policy, last: LastTimes, now: datetime)
 
 
 def _unless_tried(
-    verdict: PartitionDecision, stats: PartitionStats, last: LastTimes
+    decision: PartitionDecision, stats: PartitionStats, last: LastTimes
 ) -> PartitionDecision:
-    tried = last.nothing.get(verdict.kind) if verdict.kind else None
+    tried = last.nothing.get(decision.kind) if decision.kind else None
     newest = stats.newest_commit_at
     if tried is None or (newest is not None and newest > tried):
-        return verdict
-    reason = f"{verdict.kind} found nothing to do at {tried:%Y-%m-%d %H:%M} UTC; it is tried again "
-    return replace(verdict, kind=None, code="tried", reason=f"{reason}after the next commit.")
+        return decision
+    reason = (
+        f"{decision.kind} found nothing to do at {tried:%Y-%m-%d %H:%M} UTC; it is tried again "
+    )
+    return replace(decision, kind=None, code="tried", reason=f"{reason}after the next commit.")
 
 
 def _tasks(
-    partitions: Sequence[PartitionStats], verdicts: Sequence[PartitionDecision]
+    partitions: Sequence[PartitionStats], decisions: Sequence[PartitionDecision]
 ) -> Iterable[Proposal]:
     for kind in _PRECEDENCE:
         chosen = [
-            (stats, verdict)
-            for stats, verdict in zip(partitions, verdicts, strict=True)
-            if verdict.kind is kind
+            (stats, decision)
+            for stats, decision in zip(partitions, decisions, strict=True)
+            if decision.kind is kind
         ]
         if chosen:
             stats = tuple(one for one, _ in chosen)
-            yield Proposal(kind, stats, joined([verdict for _, verdict in chosen]))
+            yield Proposal(kind, stats, joined([decision for _, decision in chosen]))
 
 
-def _whole(verdicts: Iterable[PartitionDecision]) -> Iterable[Proposal]:
-    for one in verdicts:
+def _whole(decisions: Iterable[PartitionDecision]) -> Iterable[Proposal]:
+    for one in decisions:
         if one.kind is not None:
             yield Proposal(one.kind, None, one.reason)
 
 
-def joined(verdicts: Sequence[PartitionDecision]) -> str:
+def joined(decisions: Sequence[PartitionDecision]) -> str:
     """Say of one of some partitions why it is done, and of how many more."""
-    first = verdicts[0]
+    first = decisions[0]
     where = f"{first.partition}: " if first.partition else ""
-    more = f" And {len(verdicts) - 1} more partitions." if len(verdicts) > 1 else ""
+    more = f" And {len(decisions) - 1} more partitions." if len(decisions) > 1 else ""
     return f"{where}{first.reason}{more}"
 
 
-def _most_common(verdicts: Sequence[PartitionDecision]) -> str:
+def _most_common(decisions: Sequence[PartitionDecision]) -> str:
     # Of the table as a whole only where nothing is known of its partitions.
-    found = [one for one in verdicts if one.partition is not None] or verdicts
+    found = [one for one in decisions if one.partition is not None] or decisions
     ((code, count),) = Counter(one.code for one in found).most_common(1)
     first = next(one for one in found if one.code == code)
     of = f" So it is for {count} of {len(found)} partitions." if len(found) > 1 else ""

@@ -56,7 +56,7 @@ class Upkeep:
 def upkeep(
     table: TableStats, policy: Policy, last: LastTimes, now: datetime
 ) -> Iterable[PartitionDecision]:
-    """Yield the verdicts on a table's upkeep; kinds that its policy does not allow say nothing."""
+    """Yield the decisions on a table's upkeep; kinds that its policy does not allow say nothing."""
     for one in UPKEEP:
         kind = one.kind
         reason = one.need(table, policy) if kind in policy.kinds else ""
@@ -65,8 +65,8 @@ def upkeep(
         ended = _lately(kind, last, now - one.every)
         refused = last.refused.get(kind)
         if refused is not None and now - refused < REFUSED_FOR:
-            why = f"{kind} was refused by people less than {REFUSED_FOR.days} days ago."
-            yield PartitionDecision(None, None, "refused", why)
+            reason = f"{kind} was refused by people less than {REFUSED_FOR.days} days ago."
+            yield PartitionDecision(None, None, "refused", reason)
         elif ended is None:
             yield PartitionDecision(None, kind, "upkeep", reason)
         else:

@@ -67,7 +67,7 @@ class Case:
 
 
 def of_partition(case: Case) -> PartitionDecision:
-    """Return the verdict on a partition: the first rule that fits, or why none does."""
+    """Return the decision on a partition: the first rule that fits, or why none does."""
     if not case.stats.n_files:
         return _no(case, "empty", "It has no data files.")
     for rule in _RULES:

@@ -86,7 +86,7 @@ class Plan:
     total: Estimate
     held: str
     not_before: datetime | None
-    verdicts: tuple[PartitionDecision, ...]
+    decisions: tuple[PartitionDecision, ...]
     words: str  # all of it in a sentence or two, as the table's page has it
     again_at: datetime | None = None  # when the first partition that waits for a pause may go
     waits_since: datetime | None = None  # since when some do
@@ -95,7 +95,7 @@ class Plan:
     @property
     def not_done(self) -> Mapping[str, int]:
         """How many partitions each reason keeps from being done, the commonest first."""
-        counts = Counter(one.reason for one in self.verdicts if one.kind is None)
+        counts = Counter(one.reason for one in self.decisions if one.kind is None)
         if self.n_left_out:
             counts[_LEFT_OUT] += self.n_left_out
         return dict(counts.most_common())
@@ -110,7 +110,7 @@ def make_plan(
     weighed = _weigher(facts, policy=policy, speed=speed or UNMEASURED, since=since, now=now)
     found = [(one, weighed(one)) for one in decision.proposals]
     tasks = tuple(
-        _planned(_going(one, how, decision.verdicts), facts.table, how, policy=policy, speed=speed)
+        _planned(_going(one, how, decision.decisions), facts.table, how, policy=policy, speed=speed)
         for one, how in found
     )
     pauses = [how.again_at for _, how in found if how is not None and how.again_at is not None]
@@ -124,7 +124,7 @@ def make_plan(
         total,
         held,
         until,
-        decision.verdicts,
+        decision.decisions,
         " ".join(f"{one.kind}: {one.reason}" for one in tasks) or decision.words,
         min(pauses, default=None),
         since if is_waiting else None,
@@ -159,7 +159,7 @@ def _weigher(
 
 
 def _going(
-    proposal: Proposal, how: Weighed | None, verdicts: Sequence[PartitionDecision]
+    proposal: Proposal, how: Weighed | None, decisions: Sequence[PartitionDecision]
 ) -> Proposal:
     """Return a proposal with the partitions that go, in their order, and the reason for these."""
     if how is None:
@@ -167,7 +167,9 @@ def _going(
     reason = proposal.reason
     if how.n_left_out:
         going = {one.partition for one in how.partitions}
-        of_these = [one for one in verdicts if one.kind is proposal.kind and one.partition in going]
+        of_these = [
+            one for one in decisions if one.kind is proposal.kind and one.partition in going
+        ]
         reason = joined(of_these) + how.words
     return replace(proposal, partitions=how.partitions, reason=reason)
 

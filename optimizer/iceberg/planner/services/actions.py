@@ -61,12 +61,12 @@ def optimize_now(
         `optimizer.to_approve`.
     """
     check_visible(row, user)
-    why = parse_reason(reason)
+    reason = parse_reason(reason)
     check_maintained(row)
     found = policies_of(row.lake).of(row.db, row.table)
     asked = Asked(
         kind.value,
-        why,
+        reason,
         f"What {kind} of {row} would remove",
         {
             "partitions": None if partitions is None else list(partitions),

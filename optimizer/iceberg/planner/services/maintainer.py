@@ -145,9 +145,9 @@ class IcebergMaintainer(TableMaintainer):
         ]
         LayoutWrite.objects.bulk_create(writes, ignore_conflicts=True)
 
-    def lost(self, task: OptimizeTask, *, why: str, now: datetime) -> bool:
+    def lost(self, task: OptimizeTask, *, reason: str, now: datetime) -> bool:
         """End its list; the task creates a new one when it goes again."""
-        removal_lost(task, why=why, now=now)
+        removal_lost(task, reason=reason, now=now)
         return False
 
     def inspect_again(self, task: OptimizeTask, *, now: datetime) -> None:
@@ -175,9 +175,9 @@ def arrange(lake: str, tasks: Sequence[OptimizeTask], *, now: datetime) -> Arran
     held: list[tuple[OptimizeTask, str]] = []
     for key, task in rows.items():
         found[key] = policies.of(task.iceberg.db, task.iceberg.table)
-        why = _held_by_hour(task, found[key], zone, now=now)
-        if why:
-            held.append((task, why))
+        reason = _held_by_hour(task, found[key], zone, now=now)
+        if reason:
+            held.append((task, reason))
         else:
             free[found[key].sources["budget_gb_hours"]].append(_candidate(task))
     chosen: list[OptimizeTask] = []

@@ -127,10 +127,10 @@ def decide_table(
         kinds = {one.kind for one in plan.tasks}
         for kind, task in open_tasks.items():
             if kind not in kinds and task.state in NOT_SENT and not task.requested_by:
-                take_back(task, why=f"Not needed any more. {plan.words}", now=now)
+                take_back(task, reason=f"Not needed any more. {plan.words}", now=now)
         IcebergTable.objects.filter(pk=row.pk).update(
             decided_at=now,
-            verdict=plan.words,
+            decision=plan.words,
             score=max(scores, default=None),
             waits_since=plan.waits_since,
             decide_again_at=plan.again_at,

@@ -31,6 +31,7 @@ class IcebergTableSerializer(OldNames, serializers.ModelSerializer[IcebergTable]
     """A table, how healthy it is, and what was decided last."""
 
     old_names = {
+        "verdict": "decision",
         "gone_at": "deleted_at",
         "heard_at": "event_at",
         "is_gone": "is_deleted",
@@ -49,7 +50,7 @@ class IcebergTableSerializer(OldNames, serializers.ModelSerializer[IcebergTable]
             *("health", "band", "n_files", "n_small", "small_bytes", "n_bytes", "n_rows"),
             *("n_delete_files", "n_partitions", "n_manifests", "n_snapshots", "format_version"),
             *("committed_at", "event_at", "inspected_at", "inspect_due_at", "inspection_error"),
-            *("decided_at", "verdict", "score", "is_paused", "paused_by", "paused_at"),
+            *("decided_at", "decision", "score", "is_paused", "paused_by", "paused_at"),
             "paused_reason",
         )
         read_only_fields = fields

@@ -224,7 +224,7 @@ def _write(rows: _Rows) -> RecordedChange:
         told = Commit.objects.filter(table__in=tables, snapshot_id__in=ours, is_ours=False)
         told.update(is_ours=True)
     gone = [row for row in touched if row.is_deleted]
-    abandon_open(gone, why=_GONE, now=rows.now)
+    abandon_open(gone, reason=_GONE, now=rows.now)
     by_others = {id(row): row for row, snapshot in rows.snapshots if not snapshot.is_ours}
     return RecordedChange(
         tuple(row for row in touched if not row.is_deleted),

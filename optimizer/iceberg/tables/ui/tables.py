@@ -34,14 +34,15 @@ TABLES = ListSpec(
         Column(key="n_bytes", title="Size", kind="bytes", sort="bytes"),
         Column(key="n_delete_files", title="Delete files", kind="count", sort="deletes"),
         Column(key="committed_at", title="Last commit", kind="ago", sort="commit"),
-        cell("Current and planned work", "verdict", sort="score", is_wide=True),
+        cell("Current and planned work", "decision", sort="score", is_wide=True),
     ),
     orders=TABLE_ORDERS,
     filename="iceberg-tables.csv",
     exports=(
         "lake", "db", "table", "uuid", "owner", "health", "n_files", "n_small", "small_bytes",
         "n_bytes", "n_rows", "n_delete_files", "n_partitions", "n_manifests", "n_snapshots",
-        "format_version", "committed_at", "event_at", "inspected_at", "inspection_error", "verdict",
+        "format_version", "committed_at", "event_at", "inspected_at", "inspection_error",
+        "decision",
         "score", "is_paused", "paused_by", "paused_reason", "is_deleted", "deleted_at",
     ),
 )  # fmt: skip

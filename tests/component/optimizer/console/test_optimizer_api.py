@@ -169,7 +169,7 @@ def test_policies_are_set_tried_out_and_read(people: People, now: datetime) -> N
         "would_be": 50,
         "n_tables": 2,
     }
-    kept = {"seen": 0, "why": "to begin"}
+    kept = {"seen": 0, "reason": "to begin"}
     for user, status in ((people.operator, 403), (people.owner, 403), (people.admin, 201)):
         assert told(user, "", **wish, **kept).status_code == status
     again = told(people.admin, "", **wish, **kept)
@@ -179,7 +179,7 @@ def test_policies_are_set_tried_out_and_read(people: People, now: datetime) -> N
     assert told(people.owner, "", **own).json()["version"] == 1
     for values in ({"speed": 1}, {"layout": "sort(gone)"}, {"manifests": "many"}, {"full_days": 3}):
         assert told(people.owner, "", **{**own, "values": values, "seen": 1}).status_code == 400
-    assert told(people.owner, "", **{**own, "why": ""}).status_code == 400
+    assert told(people.owner, "", **{**own, "reason": ""}).status_code == 400
 
     found = got(people.owner, f"tables/{row.pk}/policy/")
     assert (found["scope"], found["seen"]) == ("shop.clicks", 1)
@@ -193,7 +193,7 @@ def test_policies_are_set_tried_out_and_read(people: People, now: datetime) -> N
         "layout": "sort(at)",
     }
     (version,) = got(people.owner, "policies/of/shop.clicks/")["results"]
-    assert (version["by"], version["why"], version["is_current"]) == ("olga", "to begin", True)
+    assert (version["by"], version["reason"], version["is_current"]) == ("olga", "to begin", True)
     for user, scope in (
         (people.stranger, "shop.clicks"),
         (people.admin, "none"),

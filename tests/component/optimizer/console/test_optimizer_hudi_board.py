@@ -76,12 +76,12 @@ def test_the_page_and_its_csv_tell_of_a_hudi_task(people: People, now: datetime)
 def test_a_hudi_task_is_cancelled_as_any_other(people: People, now: datetime) -> None:
     made = hudi_task(hudi("rides", now=now), now=now)
     address = f"/api/v1/optimizer/tasks/{made.pk}/cancel/"
-    why = {"reason": "before the audit"}
-    refused = client_of(people.stranger).post(address, why, content_type="application/json")
+    reason = {"reason": "before the audit"}
+    refused = client_of(people.stranger).post(address, reason, content_type="application/json")
     assert refused.status_code == 404
     page = client_of(people.owner).get(f"/optimizer/tasks/{made.pk}/cancel/")
     assert "Cancel a task of shop.rides" in page.content.decode()
-    answer = client_of(people.owner).post(address, why, content_type="application/json")
+    answer = client_of(people.owner).post(address, reason, content_type="application/json")
     assert answer.json()["state"] == "CANCELLED"
     assert (answer.json()["hudi_id"], answer.json()["table_id"]) == (made.hudi_id, None)
 
@@ -92,7 +92,7 @@ def test_a_task_is_of_one_table_and_one_of_a_kind_is_open(now: datetime) -> None
     for fields in ({"hudi": row}, {"hudi": hudi("more", now=now), "table": iceberg(now=now)}, {}):
         with pytest.raises(IntegrityError), transaction.atomic():
             OptimizeTask.objects.create(
-                kind="HUDI_COMPACTION_EXECUTE", reason="why", created_at=now, **fields
+                kind="HUDI_COMPACTION_EXECUTE", reason="reason", created_at=now, **fields
             )
     hudi_task(row, now=now, kind="HUDI_CLUSTERING_EXECUTE")
 

@@ -257,7 +257,7 @@ def test_an_empty_room_says_what_comes(people: People, now: datetime) -> None:
     for words in ("Nothing waits", "Nothing runs now", "every 30s"):
         assert words in text, words
     row = iceberg(
-        now=now, health=None, inspected_at=None, looked_snapshot_id=None, verdict="", n_small=None,
+        now=now, health=None, inspected_at=None, looked_snapshot_id=None, decision="", n_small=None,
         deductions=[],
     )  # fmt: skip
     for tab, words in (
@@ -306,7 +306,8 @@ def test_the_first_page_of_whoever_sees_all_is_read_from_the_index(people: Peopl
 def test_names_and_reasons_are_shown_as_text(people: People, now: datetime) -> None:
     evil = "<script>alert(1)</script>\"'"
     said = {"part": evil, "points": 3.0, "reason": evil}
-    row = iceberg(evil, now=now, verdict=evil, inspection_error=evil, deductions=[said], owner=evil,
+    row = iceberg(evil, now=now, decision=evil, inspection_error=evil, deductions=[said],
+    owner=evil,
                   is_paused=True, paused_by=evil, paused_reason=evil,
                   partition_spec=evil)  # fmt: skip
     partition(row, evil, deductions=[said])

@@ -182,6 +182,6 @@ def _found(seen: HudiInspection, settings: HudiPolicy, now: datetime) -> dict[st
         "written_at": last_write_at(seen),
         "stale_since": stale.since if stale else None,
         "decided_at": now,
-        "verdict": decision.words,
-        "verdicts": [plain(one) for one in decision.verdicts],
+        "decision": decision.words,
+        "decisions": [plain(one) for one in decision.decisions],
     }

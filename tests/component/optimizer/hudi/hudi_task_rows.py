@@ -79,7 +79,7 @@ def allow(*, scope: str = "*", version: int = 1, by: str = "paula", **values: An
     }
     made: PolicyVersion = PolicyVersion.objects.create(
         lake="main", format="hudi", scope=scope, version=version, values=fields,
-        by=by, at=NOW, why="test",
+        by=by, at=NOW, reason="test",
     )  # fmt: skip
     return made
 

@@ -124,7 +124,7 @@ def test_programs_read_try_and_set_them(client: Client, people: People) -> None:
     tried = client.post(f"{base}preview/?lake={LAKE}", wish, content_type="application/json")
     assert tried.json()["n_changed"] == 1
     made = client.post(
-        f"{base}?lake={LAKE}", {**wish, "seen": 0, "why": "so"}, content_type="application/json"
+        f"{base}?lake={LAKE}", {**wish, "seen": 0, "reason": "so"}, content_type="application/json"
     )
     assert (made.status_code, made.json()["table_format"]) == (201, "hudi")
     for asked, scopes in (("", []), ("&table_format=hudi", ["shop*"])):

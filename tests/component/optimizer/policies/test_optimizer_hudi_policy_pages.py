@@ -17,7 +17,7 @@ from tests.unit.optimizer.hudi.hudi_world import LOCK
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake")]
 POLICIES = "/optimizer/hudi/policies/"
 WHOLE = f"{POLICIES}of/*/"
-SAID = {"seen": "0", "why": "to try it", "do": "set"}
+SAID = {"seen": "0", "reason": "to try it", "do": "set"}
 
 
 def client_of(user: User) -> Client:
@@ -96,7 +96,7 @@ def test_what_a_change_would_do_is_said_before_it_is_kept(people: People) -> Non
     hudi()
     hudi("taps")
     address = f"{POLICIES}new/?scope=shop*"
-    status, text = sent(people.admin, address, profile="near-line", do="preview", why="")
+    status, text = sent(people.admin, address, profile="near-line", do="preview", reason="")
     assert status == 200
     assert "2 of 2 tables would change." in text
     assert "Blackout window of 2 tables: 07:00-22:00 → none" in text

@@ -35,8 +35,8 @@ def table(db: None) -> IcebergTable:
     )
 
 
-def change(scope: str, seen: int = 0, why: str = "because", **values: object) -> PolicyChange:
-    return PolicyChange(LAKE, scope, values, seen, why)
+def change(scope: str, seen: int = 0, reason: str = "because", **values: object) -> PolicyChange:
+    return PolicyChange(LAKE, scope, values, seen, reason)
 
 
 def test_settings_are_versions_that_inherit_and_stand_in_the_record(
@@ -110,9 +110,9 @@ def test_what_cannot_be_meant_is_refused_and_nothing_is_kept(
 
 
 def test_a_reason_is_asked_for(people: People) -> None:
-    for why in ("", "  ", "x" * 1001):
+    for reason in ("", "  ", "x" * 1001):
         with pytest.raises(RuleViolation, match="Enter a reason"):
-            policy_set(change("*", why=why, is_on=True), user=people.admin, now=NOW)
+            policy_set(change("*", reason=reason, is_on=True), user=people.admin, now=NOW)
 
 
 def test_the_second_of_two_people_is_told_to_look_again(people: People) -> None:
@@ -150,7 +150,7 @@ def test_a_policy_is_set_from_a_shell_in_somebodys_name_and_once(
     ]
     say("etl.events", '{"is_on": false}')
     newest, first = policy_history(LAKE, "etl.events")
-    assert (newest.version, newest.by, newest.why) == (2, "olga", "streams")
+    assert (newest.version, newest.by, newest.reason) == (2, "olga", "streams")
     assert first.values == {"is_on": True, "layout": "hilbert(a,b)"}
     for scope, values, user, words in (
         ("etl.events", '{"is_on": true}', "nobody", "no user nobody"),

@@ -23,7 +23,7 @@ from tests.component.optimizer.optimizer_rows import iceberg
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake")]
 POLICIES = "/optimizer/policies/"
 WHOLE = f"{POLICIES}of/*/"
-SAID = {"seen": "0", "why": "to try it", "do": "set"}
+SAID = {"seen": "0", "reason": "to try it", "do": "set"}
 # The page of a scope has its form above its list.
 QUERIES_AT_MOST = 15
 
@@ -93,7 +93,7 @@ def test_a_table_shows_each_setting_and_who_says_so(people: People, row: Iceberg
 def test_an_owner_sets_only_what_is_named_and_takes_it_back(
     people: People, row: IcebergTable
 ) -> None:
-    assert "Enter a reason" in sent(people.owner, tab(row), why="", manifests="7")[1]
+    assert "Enter a reason" in sent(people.owner, tab(row), reason="", manifests="7")[1]
     status, text = sent(
         people.owner,
         tab(row),
@@ -108,7 +108,7 @@ def test_an_owner_sets_only_what_is_named_and_takes_it_back(
     assert status == 200, text
     assert "Policy saved" in text
     made = PolicyVersion.objects.get()
-    assert (made.scope, made.version, made.by, made.why) == (
+    assert (made.scope, made.version, made.by, made.reason) == (
         "shop.clicks",
         1,
         "olga",
@@ -125,7 +125,7 @@ def test_an_owner_sets_only_what_is_named_and_takes_it_back(
     }
     for words in ('value="64 MiB"', 'value="sort(at)"', 'value="none"', 'name="seen" value="1"'):
         assert words in text, words
-    assert sent(people.owner, tab(row), seen="1", why="no more")[0] == 200
+    assert sent(people.owner, tab(row), seen="1", reason="no more")[0] == 200
     assert PolicyVersion.objects.get(is_current=True).values == {}
     assert "inherited again, 64 MiB before" in page(people.owner, tab(row))
 
@@ -190,7 +190,7 @@ def test_a_preview_says_what_would_change_and_keeps_nothing(
         iceberg(f"t{n}", now=now)
     keep(people, "shop.t0", manifests=7)
     keep(people, "shop.t1", kinds=["MINOR"])
-    status, text = sent(people.admin, new("shop"), do="preview", why="", manifests="9",
+    status, text = sent(people.admin, new("shop"), do="preview", reason="", manifests="9",
                         layout="sort(id)", kinds=["CLUSTER", "MINOR"])  # fmt: skip
     assert status == 200
     for words in (
@@ -324,7 +324,7 @@ def test_names_and_reasons_are_shown_as_text(people: People, now: datetime) -> N
     assert "<script>alert" not in text
     assert "it gets no policy of its own" in text
     assert sent(people.owner, tab(row), manifests="3")[0] == 400
-    assert sent(people.admin, new("*"), is_on="on", why=evil)[0] == 200
+    assert sent(people.admin, new("*"), is_on="on", reason=evil)[0] == 200
     for address in (WHOLE, POLICIES):
         text = page(people.admin, address)
         assert "<script>alert" not in text

@@ -52,9 +52,9 @@ def code(step: Callable[[], object]) -> str:
 
 
 def decide(
-    plan: RemovalPlan, user: User, verdict: str = "APPROVE", digest: str = DIGEST
+    plan: RemovalPlan, user: User, decision: str = "APPROVE", digest: str = DIGEST
 ) -> RemovalPlan:
-    word = DecisionInput(verdict, "so it is", digest)
+    word = DecisionInput(decision, "so it is", digest)
     return removal_decide(plan.pk, user=user, word=word, authenticated_at=NOW, now=NOW)
 
 
@@ -119,8 +119,8 @@ def test_a_login_that_is_not_fresh_and_a_no_without_a_reason_do_not_count(people
     plan = proposed(iceberg(), now=NOW)
     old = NOW - timedelta(minutes=16)
 
-    def say(verdict: str, reason: str, at: Any) -> object:
-        word = DecisionInput(verdict, reason, DIGEST)
+    def say(decision: str, reason: str, at: Any) -> object:
+        word = DecisionInput(decision, reason, DIGEST)
         return removal_decide(plan.pk, user=people.admin, word=word, authenticated_at=at, now=NOW)
 
     assert code(lambda: say("APPROVE", "", old)) == "approval.fresh_login"
@@ -378,17 +378,17 @@ def test_an_owner_asks_for_a_list_and_nothing_goes_by_that(people: People) -> No
     address = f"/optimizer/tables/{row.pk}/removal/"
     page = client.get(f"/optimizer/tables/{row.pk}/").content.decode()
     assert "List old snapshots" in page
-    why = {"reason": "the disk is full"}
-    assert client.post(address, {**why, "kind": "EXPIRE"}).status_code == 302
+    reason = {"reason": "the disk is full"}
+    assert client.post(address, {**reason, "kind": "EXPIRE"}).status_code == 302
     made = OptimizeTask.objects.get()
     assert (made.kind, made.state, made.requested_by) == ("EXPIRE", "WAITING", "olga")
     for wrong in ("MINOR", "", "expire"):
-        assert client.post(address, {**why, "kind": wrong}).status_code == 400
+        assert client.post(address, {**reason, "kind": wrong}).status_code == 400
     OptimizeTask.objects.update(state=TaskState.TO_APPROVE)
-    assert client.post(address, {**why, "kind": "EXPIRE"}).status_code == 409
+    assert client.post(address, {**reason, "kind": "EXPIRE"}).status_code == 409
     other = Client()
     other.force_login(people.stranger)
-    assert other.post(address, {**why, "kind": "EXPIRE"}).status_code == 404
+    assert other.post(address, {**reason, "kind": "EXPIRE"}).status_code == 404
 
 
 def test_an_admin_sees_on_the_home_page_what_waits(people: People) -> None:

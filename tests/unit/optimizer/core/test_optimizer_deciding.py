@@ -39,9 +39,9 @@ def decided(*parts: PartitionStats, policy: Policy = ON, last: LastTimes = JUST_
 
 
 def only(decision: Decision) -> tuple[TaskKind | None, str]:
-    (verdict,) = decision.verdicts
-    assert verdict.reason
-    return verdict.kind, verdict.code
+    (one,) = decision.decisions
+    assert one.reason
+    return one.kind, one.code
 
 
 def test_many_tiny_files_are_merged_at_once_and_fewer_after_the_interval() -> None:
@@ -157,7 +157,7 @@ def test_one_task_a_kind_holds_all_its_partitions_and_the_rest_has_reasons() -> 
         one.kind: [each.partition for each in one.partitions or ()] for one in decision.proposals
     }
     assert tasks == {TaskKind.MINOR: ["p=1", "p=3"], TaskKind.DELETES: ["p=4"]}
-    assert [one.code for one in decision.verdicts if one.kind is None] == ["good"]
+    assert [one.code for one in decision.decisions if one.kind is None] == ["good"]
     assert "And 1 more partitions." in decision.words
 
 
@@ -182,10 +182,10 @@ def test_every_partition_gets_exactly_one_verdict_with_a_reason(sizes: list[int]
     parts = [part(*sizes, name="a"), part(*sizes[::2], name="b"), part(name="c")]
     last = LastTimes({TaskKind.MINOR: NOW - timedelta(hours=h)})
     decision = decided(*parts, last=last)
-    assert [one.partition for one in decision.verdicts] == ["a", "b", "c"]
-    assert all(one.reason for one in decision.verdicts)
+    assert [one.partition for one in decision.decisions] == ["a", "b", "c"]
+    assert all(one.reason for one in decision.decisions)
     proposed = [each.partition for one in decision.proposals for each in one.partitions or ()]
-    assert sorted(proposed) == [one.partition for one in decision.verdicts if one.kind]
+    assert sorted(proposed) == [one.partition for one in decision.decisions if one.kind]
     assert decision == decided(*parts, last=last)
 
 

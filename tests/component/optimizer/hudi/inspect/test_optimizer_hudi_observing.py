@@ -129,7 +129,7 @@ def test_a_resident_service_has_its_table_looked_at_more_often(lake: LakeConfig)
         version=1,
         by="ada",
         at=NOW,
-        why="so",
+        reason="so",
         values={"profile": "near-line"},
     )
     row = known()

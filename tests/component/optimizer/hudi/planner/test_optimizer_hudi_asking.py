@@ -83,7 +83,7 @@ def test_who_does_not_see_a_table_asks_nothing_of_it(people: People) -> None:
     row = looked("rides", TWO)
     for act in (hudi_pause, hudi_resume):
         with pytest.raises(NotVisible):
-            act(row.pk, user=people.stranger, reason="why", now=NOW)
+            act(row.pk, user=people.stranger, reason="reason", now=NOW)
     with pytest.raises(NotVisible):
         hudi_explain(row.pk, people.stranger, NOW)
     assert isinstance(refused(row, people.stranger), NotVisible)
@@ -144,7 +144,7 @@ def test_the_api_asks_explains_pauses_and_resumes(people: People) -> None:
     client.force_login(people.owner)
     found = client.get(f"{API}{row.pk}/plan/").json()
     assert [one["name"] for one in found["proposals"]] == ["HUDI_COMPACTION_SCHEDULE"]
-    assert {one["code"] for one in found["verdicts"]} >= {"task", "none"}
+    assert {one["code"] for one in found["decisions"]} >= {"task", "none"}
     assert not OptimizeTask.objects.exists()
     body = {"service": "COMPACTION", "step": "SCHEDULE", "instants": [], "reason": "now"}
     made = client.post(f"{API}{row.pk}/service/", body, content_type="application/json")
@@ -154,9 +154,9 @@ def test_the_api_asks_explains_pauses_and_resumes(people: People) -> None:
             f"{API}{row.pk}/service/", body | wrong, content_type="application/json"
         )
         assert answer.status_code == 400
-    why = {"reason": "a repair"}
+    reason = {"reason": "a repair"}
     for act, is_paused in (("pause", True), ("resume", False)):
-        answer = client.post(f"{API}{row.pk}/{act}/", why, content_type="application/json")
+        answer = client.post(f"{API}{row.pk}/{act}/", reason, content_type="application/json")
         assert answer.json()["is_paused"] is is_paused
     client.force_login(people.stranger)
     assert client.get(f"{API}{row.pk}/plan/").status_code == 404

@@ -93,8 +93,8 @@ def test_whatever_happens_in_whichever_order_nothing_goes_without_its_list(
             assert mine.approval.decisions.filter(verdict="APPROVE").count() >= 2
 
 
-def _say(found: RemovalPlan, user: User, verdict: str, at: datetime) -> None:
-    word = DecisionInput(verdict.upper(), "because", found.digest)
+def _say(found: RemovalPlan, user: User, decision: str, at: datetime) -> None:
+    word = DecisionInput(decision.upper(), "because", found.digest)
     try:
         removal_decide(found.pk, user=user, word=word, authenticated_at=at, now=at)
     except (StaleState, NotAllowed):

@@ -267,7 +267,7 @@ def test_a_list_ends_with_a_no_a_withdrawal_or_a_policy_that_takes_it_back(peopl
     inspect_again(row, later(look(asked(10, Action.CLEAN)), 2))
     hudi_decide("main", now=NOW + 2 * MINUTE)
     row.refresh_from_db()
-    assert "refused" in {one["code"] for one in row.verdicts}
+    assert "refused" in {one["code"] for one in row.decisions}
     assert not OptimizeTask.objects.filter(hudi=row, is_open=True).exists()
 
     other = looked("trips", look(asked(10, Action.CLEAN)))

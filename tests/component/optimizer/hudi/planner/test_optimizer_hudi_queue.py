@@ -71,8 +71,8 @@ def test_plans_that_are_pending_become_one_task_oldest_first() -> None:
     made = OptimizeTask.objects.get(hudi=row)
     assert (made.kind, made.state, made.instants) == (RUN, "WAITING", [name(10), name(20)])
     row.refresh_from_db()
-    assert row.verdict.startswith("Execute compaction: 2 plans of compaction pending")
-    codes = {(one["service"], one["step"]): one["code"] for one in row.verdicts}
+    assert row.decision.startswith("Execute compaction: 2 plans of compaction pending")
+    codes = {(one["service"], one["step"]): one["code"] for one in row.decisions}
     assert codes["COMPACTION", "EXECUTE"] == "task"
     assert codes["COMPACTION", "SCHEDULE"] == "none"
     assert made.policy_versions == [PolicyVersion.objects.get().pk]
@@ -196,7 +196,7 @@ def test_a_run_takes_one_task_a_table_and_none_beside_another_run() -> None:
 def test_the_days_budget_is_shared_by_tables_of_both_formats() -> None:
     allow(budget_gb_hours=1.0)
     PolicyVersion.objects.create(
-        lake="main", scope="*", version=1, by="ada", at=NOW, why="test",
+        lake="main", scope="*", version=1, by="ada", at=NOW, reason="test",
         values={"is_on": True, "budget_gb_hours": 1.0},
     )  # fmt: skip
     made = hudi_task(looked("rides", PLANNED))
@@ -278,7 +278,7 @@ def test_damage_holds_services_and_nothing_is_done_without_a_policy() -> None:
     hudi_decide("main", now=NOW)
     assert (PLAN, "WAITING") not in open_of(ill)
     ill.refresh_from_db()
-    assert any(one["code"] == "damaged" for one in ill.verdicts)
+    assert any(one["code"] == "damaged" for one in ill.decisions)
 
 
 def test_a_table_costs_few_statements_however_many_there_are(

@@ -200,7 +200,7 @@ def test_a_task_that_people_cancel_is_left_out(lake: LakeConfig) -> None:
     task = hudi_task(row, instants=[name(10)])
     (order,) = staying.beat()["orders"]
     task.refresh_from_db()
-    assert request_stop(task, why="not today")
+    assert request_stop(task, reason="not today")
     assert staying.beat(minutes=1)[LEAVE_OUT] == [task.pk]
     staying.write(f"tasks/{order['turn']}.json", {"task": task.pk, "outcome": ""})
     control = staying.beat(minutes=2)

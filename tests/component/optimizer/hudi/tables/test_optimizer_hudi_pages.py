@@ -296,7 +296,7 @@ def test_names_and_words_are_shown_as_text(people: People) -> None:
     evil = "<script>alert(1)</script>\"'"
     seen = ill(table=table(faults=(evil,)))
     said = {"service": "CLEAN", "step": "EXECUTE", "code": "task", "reason": evil}
-    row = hudi(evil, seen=seen, verdict=evil, verdicts=[said], inspection_error=evil, owner=evil,
+    row = hudi(evil, seen=seen, decision=evil, decisions=[said], inspection_error=evil, owner=evil,
                is_paused=True, paused_by=evil, paused_reason=evil)  # fmt: skip
     for address in (HUDI, *(f"{HUDI}{row.pk}/{tab}" for tab in TABS)):
         assert "<script>alert" not in page(people.admin, address), address

@@ -69,7 +69,7 @@ def test_deciding_a_table_takes_few_statements_and_ranking_no_more_for_many(
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
     PolicyVersion.objects.create(
-        lake="main", scope="*", version=1, values={"is_on": True}, by="ada", at=NOW, why="test"
+        lake="main", scope="*", version=1, values={"is_on": True}, by="ada", at=NOW, reason="test"
     )
     grow(0, MANY, now=NOW)
     with django_assert_max_num_queries(5 + STATEMENTS_A_TABLE * MANY):

@@ -45,7 +45,7 @@ def decided(row: IcebergTable, now: datetime = NOW) -> OptimizeTask:
     """Decide what is due, and give the table's open task."""
     decide_due("main", now=now)
     row.refresh_from_db()
-    assert row.tasks.filter(is_open=True).exists(), row.verdict
+    assert row.tasks.filter(is_open=True).exists(), row.decision
     return row.tasks.get(is_open=True)
 
 

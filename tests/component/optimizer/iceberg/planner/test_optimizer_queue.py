@@ -37,7 +37,7 @@ def policy(scope: str = "*", version: int = 1, **values: Any) -> None:
     """Set the policy of a scope without asking anybody."""
     PolicyVersion.objects.filter(scope=scope).update(is_current=None)
     PolicyVersion.objects.create(
-        lake="main", scope=scope, version=version, values=ON | values, by="ada", at=NOW, why="test"
+        lake="main", scope=scope, version=version, values=ON | values, by="ada", at=NOW, reason="t"
     )
 
 
@@ -182,13 +182,13 @@ def test_the_look_has_the_last_word() -> None:
     assert (task.partitions, task.created_at) == (["dt=1"], NOW)
     row = IcebergTable.objects.get()
     assert (row.decided_at, row.score) == (at(2), task.score)
-    assert task.kind in row.verdict
+    assert task.kind in row.decision
     assert decide_due("main", now=at(3)) == 0, "nothing was inspected since"
     looked(2, now=at(4), n_bytes=128 * MIB)
     assert decide_due("main", now=at(5)) == 1
     task.refresh_from_db()
     assert (task.state, task.outcome_code) == (TaskState.CANCELLED, "task.not_needed")
-    assert IcebergTable.objects.get().verdict
+    assert IcebergTable.objects.get().decision
 
 
 def test_what_a_person_asked_for_is_taken_back_by_people_only() -> None:

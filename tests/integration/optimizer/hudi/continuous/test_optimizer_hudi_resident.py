@@ -53,7 +53,7 @@ class Staying:
         kind, ends = HudiResidentKind(), time.monotonic() + _PATIENCE_SECONDS
         while not is_there():
             assert time.monotonic() < ends, list(
-                HudiTable.objects.values("verdict", "inspection_error")
+                HudiTable.objects.values("decision", "inspection_error")
             )
             assert not self.program.done(), self.program.result()
             kind.beat(self.run)
@@ -89,7 +89,7 @@ def near_line(settings: Any, embedded_stack: Stack) -> None:
     settings.LAKEWARDEN_LAKES = embedded_stack.lakes_file
     PolicyVersion.objects.create(
         lake=LAKE, format="hudi", scope="*", version=1, values=VALUES, by="a",
-        at=timezone.now(), why="t",
+        at=timezone.now(), reason="t",
     )  # fmt: skip
     HudiTable.objects.all().delete()
 

@@ -57,7 +57,7 @@ def test_a_plan_of_the_writers_is_executed_and_the_table_is_well_again(
     wanted = table.rows()
     now = timezone.now()
     PolicyVersion.objects.create(
-        lake=LAKE, format="hudi", scope="*", version=1, values=VALUES, by="a", at=now, why="t"
+        lake=LAKE, format="hudi", scope="*", version=1, values=VALUES, by="a", at=now, reason="t"
     )
     HudiTable.objects.all().delete()
     row = HudiTable.objects.create(
@@ -68,7 +68,7 @@ def test_a_plan_of_the_writers_is_executed_and_the_table_is_well_again(
     look(row, spark)
 
     task = OptimizeTask.objects.get(hudi=row)
-    assert (task.kind, task.state) == ("HUDI_COMPACTION_EXECUTE", "WAITING"), row.verdict
+    assert (task.kind, task.state) == ("HUDI_COMPACTION_EXECUTE", "WAITING"), row.decision
     assert (row.n_pending, row.stale_since is not None) == (1, True)
     ill = row.health
 
@@ -82,4 +82,4 @@ def test_a_plan_of_the_writers_is_executed_and_the_table_is_well_again(
     assert ill is not None
     assert row.health is not None
     assert row.health >= ill
-    assert not OptimizeTask.objects.filter(hudi=row, is_open=True).exists(), row.verdict
+    assert not OptimizeTask.objects.filter(hudi=row, is_open=True).exists(), row.decision

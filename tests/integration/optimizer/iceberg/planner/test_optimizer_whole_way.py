@@ -34,7 +34,7 @@ VALUES = {"is_on": True, "kinds": KINDS}
 def lake(iceberg_lake: IcebergLake, embedded_stack: Stack, settings: Any) -> IcebergLake:
     settings.LAKEWARDEN_LAKES = embedded_stack.lakes_file
     PolicyVersion.objects.create(
-        lake=LAKE, scope="*", version=1, values=VALUES, by="a", at=timezone.now(), why="t"
+        lake=LAKE, scope="*", version=1, values=VALUES, by="a", at=timezone.now(), reason="t"
     )
     follow()
     return iceberg_lake
@@ -85,7 +85,7 @@ def test_small_files_are_heard_of_seen_and_packed_by_themselves(lake: IcebergLak
     assert ill is not None
     assert row.health is not None
     assert row.health > ill
-    assert list(OptimizeTask.objects.filter(table=row, is_open=True)) == [counting], row.verdict
+    assert list(OptimizeTask.objects.filter(table=row, is_open=True)) == [counting], row.decision
 
     optimize(lake)
 
@@ -95,7 +95,7 @@ def test_small_files_are_heard_of_seen_and_packed_by_themselves(lake: IcebergLak
     row.refresh_from_db()
     assert row.commits.count() == n_commits, "no snapshot came of it"
     look(lake, row)
-    assert not OptimizeTask.objects.filter(table=row, is_open=True).exists(), row.verdict
+    assert not OptimizeTask.objects.filter(table=row, is_open=True).exists(), row.decision
 
 
 def test_an_orphan_file_goes_once_two_people_have_approved_exactly_the_list(

@@ -23,7 +23,13 @@ def sql(embedded_stack: Stack, embedded_sql: SqlShell, settings: Any) -> SqlShel
     """The shared shell with the lake's Iceberg tables as `ice`, all switched on."""
     settings.LAKEWARDEN_LAKES = embedded_stack.lakes_file
     PolicyVersion.objects.create(
-        lake=LAKE, scope="*", version=1, values={"is_on": True}, by="a", at=timezone.now(), why="t"
+        lake=LAKE,
+        scope="*",
+        version=1,
+        values={"is_on": True},
+        by="a",
+        at=timezone.now(),
+        reason="t",
     )
     embedded_sql.run(
         f"set spark.sql.catalog.ice={ICE}",

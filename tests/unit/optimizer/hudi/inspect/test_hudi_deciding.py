@@ -55,8 +55,10 @@ LATELY = st.builds(
 )
 
 
-def verdict(decision: HudiDecision, service: Service, step: Step) -> str:
-    return next(one.code for one in decision.verdicts if (one.service, one.step) == (service, step))
+def code_of(decision: HudiDecision, service: Service, step: Step) -> str:
+    return next(
+        one.code for one in decision.decisions if (one.service, one.step) == (service, step)
+    )
 
 
 def tasks(decision: HudiDecision) -> list[tuple[str, tuple[str, ...]]]:
@@ -96,7 +98,7 @@ def test_nothing_is_scheduled_beside_a_writer_without_a_lock_and_the_reason_stan
     seen = look(done(1), slices=(logs("a", 1),), uncompacted=waiting(1))
     found = decide(seen, policy=NEAR, now=NOW)
     assert found.proposals == ()
-    assert verdict(found, Service.COMPACTION, SCHEDULE) == "no-lock"
+    assert code_of(found, Service.COMPACTION, SCHEDULE) == "no-lock"
     ours = decide(seen, policy=locked(minutes=30), now=NOW)
     assert tasks(ours)[0] == ("HUDI_COMPACTION_SCHEDULE", ())
 
@@ -105,7 +107,7 @@ def test_nothing_is_scheduled_beside_a_writer_without_a_lock_and_the_reason_stan
 def test_a_compaction_is_scheduled_from_enough_commits_on(commits: int, code: str) -> None:
     seen = look(done(995), slices=(logs("a", 995),), uncompacted=waiting(995))
     found = decide(seen, policy=locked(commits=commits), now=NOW)
-    assert verdict(found, Service.COMPACTION, SCHEDULE) == code
+    assert code_of(found, Service.COMPACTION, SCHEDULE) == code
 
 
 def test_no_more_is_scheduled_while_plans_pile_up() -> None:
@@ -117,7 +119,7 @@ def test_no_more_is_scheduled_while_plans_pile_up() -> None:
         uncompacted=waiting(5),
     )
     found = decide(seen, policy=locked(max_pending=2, commits=1), now=NOW)
-    assert verdict(found, Service.COMPACTION, SCHEDULE) == "pile"
+    assert code_of(found, Service.COMPACTION, SCHEDULE) == "pile"
 
 
 def test_what_is_stuck_is_rolled_back_first_and_its_plan_executed_after() -> None:
@@ -132,13 +134,13 @@ def test_what_is_stuck_is_rolled_back_first_and_its_plan_executed_after() -> Non
 
 def test_what_somebody_executes_now_is_left_to_him() -> None:
     seen = look(begun(995, COMPACTION), plans=(plan(995, "a"),))
-    assert verdict(decide(seen, policy=NEAR, now=NOW), Service.COMPACTION, EXECUTE) == "begun"
+    assert code_of(decide(seen, policy=NEAR, now=NOW), Service.COMPACTION, EXECUTE) == "begun"
     old = look(begun(10, COMPACTION), plans=(plan(10, "a"),))
     running = decide(
         old, policy=NEAR, lately=RecentActivity(running=frozenset({name(10)})), now=NOW
     )
     assert running.proposals == ()
-    assert verdict(running, Service.COMPACTION, EXECUTE) == "running"
+    assert code_of(running, Service.COMPACTION, EXECUTE) == "running"
 
 
 def test_a_dead_writers_rows_are_listed_for_approval_and_never_rolled_back_at_once() -> None:
@@ -146,7 +148,7 @@ def test_a_dead_writers_rows_are_listed_for_approval_and_never_rolled_back_at_on
     found = decide(seen, policy=locked(), now=NOW)
     assert ("HUDI_ROLLBACK_SCHEDULE", (name(10),)) in tasks(found)
     unlocked = decide(seen, policy=NEAR, now=NOW)
-    assert verdict(unlocked, Service.ROLLBACK, EXECUTE) == "no-lock"
+    assert code_of(unlocked, Service.ROLLBACK, EXECUTE) == "no-lock"
 
 
 def test_a_plan_that_failed_waits_an_hour_and_then_comes_last() -> None:
@@ -155,7 +157,7 @@ def test_a_plan_that_failed_waits_an_hour_and_then_comes_last() -> None:
         seen, policy=NEAR, lately=RecentActivity(failed={name(10): NOW - HOUR / 2}), now=NOW
     )
     assert just.proposals[0].instants == (name(20),)
-    assert verdict(just, Service.COMPACTION, EXECUTE) == "failed"
+    assert code_of(just, Service.COMPACTION, EXECUTE) == "failed"
     later = decide(
         seen, policy=NEAR, lately=RecentActivity(failed={name(10): NOW - 2 * HOUR}), now=NOW
     )
@@ -173,8 +175,8 @@ def test_what_is_damaged_is_neither_rewritten_nor_cleaned() -> None:
     )
     found = decide(damaged, policy=locked(), now=NOW)
     assert tasks(found)[0] == ("HUDI_COMPACTION_EXECUTE", (name(20),))
-    assert verdict(found, Service.COMPACTION, EXECUTE) == "damaged"
-    assert verdict(found, Service.CLEAN, EXECUTE) == "damaged"
+    assert code_of(found, Service.COMPACTION, EXECUTE) == "damaged"
+    assert code_of(found, Service.CLEAN, EXECUTE) == "damaged"
 
 
 def test_a_clean_is_scheduled_after_enough_commits_and_approved_before_it_is_executed() -> None:
@@ -187,7 +189,7 @@ def test_a_clean_is_scheduled_after_enough_commits_and_approved_before_it_is_exe
     assert (waits.name, waits.needs_approval) == ("HUDI_CLEAN_EXECUTE", True)
     itself = table(properties={**STANDALONE, "hoodie.clean.automatic": "true"})
     cleaned = decide(look(*writes, table=itself), policy=settings, now=NOW)
-    assert verdict(cleaned, Service.CLEAN, SCHEDULE) == "writer-does"
+    assert code_of(cleaned, Service.CLEAN, SCHEDULE) == "writer-does"
 
 
 def test_small_file_groups_are_clustered_where_the_policy_asks_and_nobody_else_has_them() -> None:
@@ -197,11 +199,11 @@ def test_small_file_groups_are_clustered_where_the_policy_asks_and_nobody_else_h
     assert tasks(found) == [("HUDI_CLUSTERING_SCHEDULE", ())]
     assert "updates to these file groups are rejected" in found.words
     taken = look(done(1), asked(2), plans=(plan(2, "a"),), slices=small)
-    assert verdict(decide(taken, policy=settings, now=NOW), Service.CLUSTERING, SCHEDULE) == "young"
+    assert code_of(decide(taken, policy=settings, now=NOW), Service.CLUSTERING, SCHEDULE) == "young"
     waits = look(done(1), asked(2, CLUSTERING), plans=(plan(2, action=CLUSTERING),), slices=small)
     found = decide(waits, policy=settings, now=NOW)
-    assert verdict(found, Service.CLUSTERING, SCHEDULE) == "pile"
-    assert verdict(found, Service.CLUSTERING, EXECUTE) == "task"
+    assert code_of(found, Service.CLUSTERING, SCHEDULE) == "pile"
+    assert code_of(found, Service.CLUSTERING, EXECUTE) == "task"
 
 
 def test_old_partitions_are_listed_once_a_day_under_a_lock() -> None:
@@ -209,7 +211,7 @@ def test_old_partitions_are_listed_once_a_day_under_a_lock() -> None:
     assert ("HUDI_TTL_SCHEDULE", ()) in tasks(decide(seen, policy=locked(), now=NOW))
     listed = RecentActivity(tried={(Service.TTL, SCHEDULE): NOW - 3 * HOUR})
     found = decide(seen, policy=locked(), lately=listed, now=NOW)
-    assert verdict(found, Service.TTL, SCHEDULE) == "young"
+    assert code_of(found, Service.TTL, SCHEDULE) == "young"
 
 
 @pytest.mark.parametrize(
@@ -224,7 +226,7 @@ def test_old_partitions_are_listed_once_a_day_under_a_lock() -> None:
 def test_what_was_done_lately_is_not_done_again_at_once(lately: RecentActivity, code: str) -> None:
     seen = look(done(1), slices=(logs("a", 1),), uncompacted=waiting(1))
     found = decide(seen, policy=locked(commits=1), lately=lately, now=NOW)
-    assert verdict(found, Service.COMPACTION, SCHEDULE) == code
+    assert code_of(found, Service.COMPACTION, SCHEDULE) == code
 
 
 @pytest.mark.parametrize(
@@ -252,7 +254,7 @@ def test_only_what_is_ours_safe_and_asked_for_is_ever_done(
     found = decide(seen, policy=settings, lately=lately, now=NOW)
     if not settings.is_on or contradiction(settings) or unfit(seen):
         assert found.proposals == ()
-        assert len(found.verdicts) == 1
+        assert len(found.decisions) == 1
     waiting_now = {one.instant for one in pending(seen, Action)}
     damaged = damaged_groups(seen)
     for one in found.proposals:
@@ -277,11 +279,11 @@ def test_everything_has_its_reason_and_no_pending_plan_is_passed_over(
 ) -> None:
     found = decide(seen, policy=settings, lately=lately, now=NOW)
     assert found.words
-    assert all(one.reason.endswith(".") for one in found.verdicts)
-    if len(found.verdicts) == 1:
+    assert all(one.reason.endswith(".") for one in found.decisions)
+    if len(found.decisions) == 1:
         return
-    assert {one.service for one in found.verdicts} == set(Service) - {Service.RECOVERY}
-    told = {instant for one in found.verdicts for instant in one.instants}
+    assert {one.service for one in found.decisions} == set(Service) - {Service.RECOVERY}
+    told = {instant for one in found.decisions for instant in one.instants}
     for service in (Service.COMPACTION, Service.CLUSTERING, Service.CLEAN):
         plans = [one.instant for one in pending(seen, ACTIONS[service])]
         untold = set(plans) - told

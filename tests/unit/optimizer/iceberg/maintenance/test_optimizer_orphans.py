@@ -28,14 +28,14 @@ def known(*texts: str) -> Known:
     return found
 
 
-def why(path: str, *, age: int = 30, knows: tuple[str, ...] = ()) -> Left | None:
+def reason(path: str, *, age: int = 30, knows: tuple[str, ...] = ()) -> Left | None:
     at = int((NOW - timedelta(days=age)).timestamp() * 1000)
     file = FoundFile(LakePath.parse(path, default_fs="hdfs://nn"), 10, at)
     return reason_left(file, place=PLACE, known=known(*knows), before_ms=BEFORE)
 
 
 def test_an_old_file_that_nothing_names_is_an_orphan() -> None:
-    assert why("hdfs://nn/lake/a b.db/clicks/data/x.parquet") is None
+    assert reason("hdfs://nn/lake/a b.db/clicks/data/x.parquet") is None
 
 
 @pytest.mark.parametrize(
@@ -50,24 +50,24 @@ def test_an_old_file_that_nothing_names_is_an_orphan() -> None:
     ],
 )
 def test_whatever_the_spelling_a_named_file_is_known(spelling: str) -> None:
-    assert why("hdfs://nn/lake/a b.db/clicks/data/x.parquet", knows=(spelling,)) is Left.KNOWN
+    assert reason("hdfs://nn/lake/a b.db/clicks/data/x.parquet", knows=(spelling,)) is Left.KNOWN
 
 
 def test_a_name_that_is_known_elsewhere_is_doubtful() -> None:
     for text in ("hdfs://nn/lake/a%20b.db/clicks/data/x.parquet", "s3://b/q/../x.parquet"):
-        found = why("hdfs://nn/lake/a b.db/clicks/data/x.parquet", knows=(text,))
+        found = reason("hdfs://nn/lake/a b.db/clicks/data/x.parquet", knows=(text,))
         assert found is Left.DOUBTFUL
 
 
 def test_young_hidden_and_foreign_files_are_left() -> None:
     inside = "hdfs://nn/lake/a b.db/clicks"
-    assert why(f"{inside}/data/x.parquet", age=6) is Left.YOUNG
-    assert why(f"{inside}/data/x.parquet", age=-1) is Left.YOUNG
-    assert why(f"{inside}/_lakewarden/x") is Left.HIDDEN
-    assert why(f"{inside}/data/.x.crc") is Left.HIDDEN
-    assert why(f"{inside}/metadata/version-hint.text") is Left.KNOWN
+    assert reason(f"{inside}/data/x.parquet", age=6) is Left.YOUNG
+    assert reason(f"{inside}/data/x.parquet", age=-1) is Left.YOUNG
+    assert reason(f"{inside}/_lakewarden/x") is Left.HIDDEN
+    assert reason(f"{inside}/data/.x.crc") is Left.HIDDEN
+    assert reason(f"{inside}/metadata/version-hint.text") is Left.KNOWN
     for path in (inside, f"{inside}_2/x", "hdfs://nn/lake/x", "hdfs://mm/lake/a b.db/clicks/x"):
-        assert why(path) is Left.OUTSIDE
+        assert reason(path) is Left.OUTSIDE
 
 
 def test_the_policy_may_ask_for_more_days_never_for_fewer_than_three() -> None:

@@ -39,7 +39,7 @@ def test_what_found_nothing_or_failed_is_not_tried_again_at_once(kind: TaskKind)
     ):
         found = decide([], table, policy=policy, last=last, now=NOW)
         assert [one.kind for one in found.proposals] == expected
-        assert [one.code for one in found.verdicts] == [code]
+        assert [one.code for one in found.decisions] == [code]
 
 
 def manifests(*sizes: int, spec_id: int = 0, is_deletes: bool = False) -> list[Manifest]:

@@ -20,7 +20,7 @@ def stats(name: str, *, hours: float | None = 48) -> PartitionStats:
 
 def advice(approach: Approach, risk: float = 0.1, hours: float = 1) -> Advice:
     pause = NOW + timedelta(hours=hours) if approach is Approach.WAIT else None
-    return Advice(approach, risk, "why", not_before=pause)
+    return Advice(approach, risk, "reason", not_before=pause)
 
 
 def weighed(*pairs: tuple[PartitionStats, Advice]) -> Weighed:
