@@ -1,6 +1,7 @@
 """Models of approvals and decisions, and the base of what is put to people."""
 
 import uuid
+from collections.abc import Collection
 
 from django.conf import settings
 from django.db import models
@@ -28,6 +29,9 @@ class Approval(models.Model):
     end_reason = models.TextField(blank=True, default="")
     used_by_run = models.CharField(max_length=36, blank=True, default="")
     open_key = models.CharField(max_length=370, null=True, unique=True)  # noqa: DJ001 - NULL = closed
+
+    also_requesters: Collection[str] | None = None
+    """Who counts as a requester beside those stored, where a list read it for all its rows."""
 
     class Meta:
         constraints = [

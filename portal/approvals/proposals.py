@@ -5,13 +5,14 @@ writes, what its errors are called and what follows the last approval; the machi
 Locks are taken in the order approval, proposal, what hangs on it, end of the audit chain.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Generic, TypeVar
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.db.models.functions import Coalesce
 
 from portal.access.models import ADMIN, User
 from portal.approvals.domain import ApprovalState, DecisionInput, Verdict
@@ -26,7 +27,10 @@ from portal.lake.reasons import check_reason, check_text
 P = TypeVar("P", bound=Proposal)
 Said = tuple[str, str]
 """The code of an error and its message, in which {state} is filled in."""
+Narrow = Callable[[QuerySet[Any]], QuerySet[Any]]
 MOST_TO_DECIDE = 500
+
+_registered: "dict[str, ProposalKind[Any]]" = {}
 
 
 class ProposalKind(Generic[P]):
@@ -53,6 +57,9 @@ class ProposalKind(Generic[P]):
     """The name under which the audit record has the reason of an end."""
     audits_moves: ClassVar[bool] = False
     """Whether every move is recorded, and not only the ends."""
+
+    waits_unasked: ClassVar[bool] = False
+    """Whether some proposals wait for a person without an approval."""
 
     closed: ClassVar[Said]
     changed: ClassVar[Said]
@@ -82,6 +89,20 @@ class ProposalKind(Generic[P]):
 
     def requesters(self, proposal: P) -> Collection[str]:
         """Return who counts as a requester now, beside those who were stored."""
+        return ()
+
+    def requesters_of(self, proposals: Sequence[P]) -> Mapping[UUID, Collection[str]]:
+        """Return the same for many; kinds that read rows for it read them once for all."""
+        if type(self).requesters is ProposalKind.requesters:
+            return {}
+        return {one.pk: self.requesters(one) for one in proposals}
+
+    def askable(self, proposals: QuerySet[P], user: User) -> QuerySet[P]:
+        """Narrow the waiting proposals to those that a person might decide."""
+        return proposals
+
+    def named_deciders(self, proposal: P) -> Collection[str]:
+        """Return who may decide without a role, by name."""
         return ()
 
     def columns(
@@ -260,16 +281,32 @@ class ProposalKind(Generic[P]):
         """Return whether a person decides on proposals of this kind at all."""
         return bool(user.roles & self.roles)
 
-    def to_decide(self, lake: str, user: User, *, now: datetime) -> list[P]:
-        """Return the proposals that wait for a person's approval, the oldest first."""
+    def to_decide(
+        self, lake: str, user: User, *, now: datetime, among: Narrow | None = None
+    ) -> list[P]:
+        """Return the proposals that wait for a person's approval, the oldest first.
+
+        A fixed number of queries for any number of them. `among` narrows them further.
+        """
         if not self.may_decide(user):
             return []
-        waiting = self.visible(lake, user).filter(state="PENDING").select_related("approval")
-        rows = waiting.prefetch_related("approval__decisions").order_by("created_at")
-        return [one for one in rows[:MOST_TO_DECIDE] if self.steps(one, user, now=now).approve]
+        waiting = self.askable(self.visible(lake, user).filter(state="PENDING"), user)
+        if among is not None:
+            waiting = among(waiting)
+        rows = list(in_order(with_decisions(waiting))[:MOST_TO_DECIDE])
+        self.read_requesters([one for one in rows if _is_open_to(one, user)])
+        return [one for one in rows if self.steps(one, user, now=now).approve]
+
+    def read_requesters(self, proposals: Sequence[P]) -> None:
+        """Read who counts as a requester of each, so that nothing is asked a row."""
+        also = self.requesters_of(proposals)
+        for one in proposals:
+            if one.approval is not None:
+                one.approval.also_requesters = also.get(one.pk, ())
 
     def register(self) -> None:
         """Tell the platform of the approval behind every proposal of this kind."""
+        _registered[self.name] = self
         register(
             ApprovalKind(
                 name=self.name,
@@ -316,3 +353,27 @@ class ProposalKind(Generic[P]):
         """Return the error of a step on what waits for no decision."""
         code, message = self.closed
         return StaleState(code, message.format(state=proposal.state.lower()))
+
+
+def proposal_kinds() -> "list[ProposalKind[Any]]":
+    """Return every kind that registered, by name."""
+    return [_registered[name] for name in sorted(_registered)]
+
+
+def with_decisions(proposals: QuerySet[P]) -> QuerySet[P]:
+    """Read the approvals and decisions along."""
+    read = proposals.select_related("approval")
+    return read.prefetch_related("approval__decisions__user")
+
+
+def in_order(proposals: QuerySet[P]) -> QuerySet[P]:
+    """Order by the time of waiting: the longest wait, which expires first, comes first."""
+    return proposals.order_by(Coalesce("approval__created_at", "created_at"), "pk")
+
+
+def _is_open_to(proposal: Proposal, user: User) -> bool:
+    """Whether it is worth asking who else counts as a requester: rules out the cheap cases."""
+    approval = proposal.approval
+    if approval is None or any(one.user_id == user.pk for one in approval.decisions.all()):
+        return False
+    return user.username.casefold() not in {name.casefold() for name in approval.requesters}

@@ -47,7 +47,10 @@ def approval_requesters(approval: Approval) -> list[str]:
     Those who were stored when it was asked for stay requesters; who has since changed what it
     rests on comes in addition.
     """
-    return sorted({*approval.requesters, *get_kind(approval.kind).requesters(approval)})
+    also = approval.also_requesters
+    if also is None:
+        also = get_kind(approval.kind).requesters(approval)
+    return sorted({*approval.requesters, *also})
 
 
 def requesters_shown(approval: Approval | None, stored: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ Each function is one transaction: right, compare-and-set, audit. The state only 
 `TRANSITIONS`. What enters a plan is created by `plan_store` in a worker; `plan_execution` runs it.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -16,7 +16,7 @@ from lifecycle.drop.domain.plan import plan_digest
 from lifecycle.drop.models.plans import ENDED, TRANSITIONS
 from lifecycle.drop.selectors.plans import get_plan_for_user, plan_loss, plans_visible, typed_name
 from lifecycle.models import DropPlan, PlanState
-from lifecycle.planning.services.parties import requesters_now
+from lifecycle.planning.services.parties import requesters_now, requesters_now_of
 from portal.access.models import User
 from portal.approvals.domain import DecisionInput, Verdict
 from portal.approvals.proposals import ProposalKind
@@ -68,6 +68,10 @@ class DropPlans(ProposalKind[DropPlan]):
     def requesters(self, proposal: DropPlan) -> Collection[str]:
         """Return its maker, whose requests it answers, and who last changed what it rests on."""
         return requesters_now(proposal)
+
+    def requesters_of(self, proposals: Sequence[DropPlan]) -> Mapping[UUID, Collection[str]]:
+        """Return the same of many."""
+        return requesters_now_of(proposals)
 
     def columns(
         self, proposal: DropPlan, to: str, *, by: str, reason: str, now: datetime

@@ -5,7 +5,7 @@ What is planned under a rule stands in `standing_plans`.
 
 import hashlib
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, ClassVar
@@ -22,7 +22,7 @@ from lifecycle.models import (
     StandingRuleState,
     TableFinding,
 )
-from lifecycle.planning.services.parties import requesters_of
+from lifecycle.planning.services.parties import Basis, requesters_of, requesters_of_many
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.approvals.domain import ApprovalState
@@ -77,6 +77,11 @@ class StandingRules(ProposalKind[StandingRule]):
         """Return its maker, and whoever last changed what it rests on."""
         tables = [(proposal.db, proposal.table)]
         return requesters_of(proposal.lake, maker=proposal.requested_by, tables=tables, wishes=())
+
+    def requesters_of(self, proposals: Sequence[StandingRule]) -> Mapping[UUID, Collection[str]]:
+        """Return the same of many."""
+        bases = {one.pk: Basis(one.requested_by, [(one.db, one.table)]) for one in proposals}
+        return requesters_of_many(proposals[0].lake, bases) if proposals else {}
 
     def columns(
         self, proposal: StandingRule, to: str, *, by: str, reason: str, now: datetime

@@ -7,7 +7,8 @@ owner is written to first, and the notice days count from that mail.
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -28,7 +29,7 @@ from lifecycle.expiry.domain.what_if import Outcome
 from lifecycle.expiry.selectors import many_what_ifs, outcome_json
 from lifecycle.models import Enrollment, EnrollmentItem, TableFinding
 from lifecycle.planning.selectors.inputs import current_generation
-from lifecycle.planning.services.parties import requesters_of
+from lifecycle.planning.services.parties import Basis, requesters_of, requesters_of_many
 from lifecycle.policies.domain.policy import Values, check_values
 from lifecycle.policies.domain.states import (
     ENROLLMENT_TRANSITIONS,
@@ -89,6 +90,15 @@ class Enrollments(ProposalKind[Enrollment]):
         """Return its maker, and whoever last changed what it rests on."""
         tables = list(proposal.items.values_list("db", "table"))
         return requesters_of(proposal.lake, maker=proposal.requested_by, tables=tables, wishes=())
+
+    def requesters_of(self, proposals: Sequence[Enrollment]) -> Mapping[UUID, Collection[str]]:
+        """Return the same of many."""
+        tables = defaultdict(set)
+        rows = EnrollmentItem.objects.filter(enrolment__in=[one.pk for one in proposals])
+        for key, db, table in rows.values_list("enrolment", "db", "table"):
+            tables[key].add((db, table))
+        bases = {one.pk: Basis(one.requested_by, tables[one.pk]) for one in proposals}
+        return requesters_of_many(proposals[0].lake, bases) if proposals else {}
 
     def columns(
         self, proposal: Enrollment, to: str, *, by: str, reason: str, now: datetime

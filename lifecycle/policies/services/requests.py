@@ -6,6 +6,7 @@ written to the lake is done by a run (`policy_apply`), which reads everything ag
 
 import hashlib
 import json
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
@@ -14,7 +15,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from lifecycle.models import PolicyRequest
-from lifecycle.policies.domain.states import REQUEST_TRANSITIONS, RequestState
+from lifecycle.policies.domain.states import REQUEST_TRANSITIONS, RequestKind, RequestState
 from lifecycle.policies.selectors.requests import get_request_for_user, may_accept, requests_visible
 from portal.access.models import User
 from portal.approvals.domain import DecisionInput
@@ -48,6 +49,7 @@ class PolicyRequests(ProposalKind[PolicyRequest]):
     audited_as = "policy_request"
     audits_moves = True
     reason_key = "note"
+    waits_unasked = True
     closed = ("policy_request.closed", "It is already {state}.")
     changed = ("policy_request.changed", "The request is not the one that was read. Reload it.")
     moved_on = (
@@ -67,6 +69,16 @@ class PolicyRequests(ProposalKind[PolicyRequest]):
     def may_decide(self, user: User) -> bool:
         """Return True: anybody may be the new owner of a table."""
         return True
+
+    def askable(self, proposals: QuerySet[PolicyRequest], user: User) -> QuerySet[PolicyRequest]:
+        """Keep the offers to a person, where their role decides on nothing else."""
+        if super().may_decide(user):
+            return proposals
+        return proposals.filter(kind=RequestKind.HAND_OVER, owner=user.username)
+
+    def named_deciders(self, proposal: PolicyRequest) -> Collection[str]:
+        """Return the new owner of a table that is offered."""
+        return (proposal.owner,) if proposal.approval_id is None else ()
 
     def digest_of(self, proposal: PolicyRequest) -> str:
         """Return the digest of what the request says now."""

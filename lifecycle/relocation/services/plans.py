@@ -5,7 +5,8 @@ Each function is one transaction: right, compare-and-set, audit. What enters a p
 places the other way round, and needs the same approvals.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -21,7 +22,7 @@ from lifecycle.models import (
     RelocationMove,
     RelocationPlan,
 )
-from lifecycle.planning.services.parties import requesters_of
+from lifecycle.planning.services.parties import Basis, requesters_of, requesters_of_many
 from lifecycle.relocation.selectors import fix_other_steps, fixes_visible, get_fix_for_user
 from portal.access.models import User
 from portal.approvals.proposals import ProposalKind
@@ -61,6 +62,15 @@ class Relocations(ProposalKind[RelocationPlan]):
         """Return its maker, and whoever last changed what it rests on."""
         tables = set(proposal.items.values_list("db", "table"))
         return requesters_of(proposal.lake, maker=proposal.requested_by, tables=tables, wishes=())
+
+    def requesters_of(self, proposals: Sequence[RelocationPlan]) -> Mapping[UUID, Collection[str]]:
+        """Return the same of many."""
+        tables = defaultdict(set)
+        rows = RelocationMove.objects.filter(fix__in=[one.pk for one in proposals])
+        for key, db, table in rows.values_list("fix", "db", "table"):
+            tables[key].add((db, table))
+        bases = {one.pk: Basis(one.requested_by, tables[one.pk]) for one in proposals}
+        return requesters_of_many(proposals[0].lake, bases) if proposals else {}
 
     def columns(
         self, proposal: RelocationPlan, to: str, *, by: str, reason: str, now: datetime

@@ -5,7 +5,7 @@ approve exactly its digest. Each step is one transaction that moves the plan by 
 and its task with it. The locks are taken in the order approval, plan, task.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -72,11 +72,23 @@ class Removals(ProposalKind[RemovalPlan]):
 
     def requesters(self, proposal: RemovalPlan) -> Collection[str]:
         """Return who wrote the policy by which something goes, as it stands now."""
-        table = proposal.subject
-        about = TableFormat(proposal.table_format)
-        levels, ids = levels_of(table.lake, about)
-        found = POLICY_SCHEMAS[about].resolve(levels, db=table.db, table=table.table)
-        return _writers(versions_in(found, ids))
+        return self.requesters_of([proposal])[proposal.pk]
+
+    def requesters_of(self, proposals: Sequence[RemovalPlan]) -> Mapping[UUID, Collection[str]]:
+        """Return the same of many; the policies of a lake are read once for each table format."""
+        levels, versions = {}, {}
+        for one in proposals:
+            table, about = one.subject, TableFormat(one.table_format)
+            if (table.lake, about) not in levels:
+                levels[table.lake, about] = levels_of(table.lake, about)
+            rows, ids = levels[table.lake, about]
+            found = POLICY_SCHEMAS[about].resolve(rows, db=table.db, table=table.table)
+            versions[one.pk] = versions_in(found, ids)
+        said = PolicyVersion.objects.in_bulk({pk for keys in versions.values() for pk in keys})
+        return {
+            one: {said[pk].by for pk in keys if DECIDES & said[pk].values.keys()}
+            for one, keys in versions.items()
+        }
 
     def columns(
         self, proposal: RemovalPlan, to: str, *, by: str, reason: str, now: datetime
