@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern
 
+from lifecycle.answers import urls as answers
 from lifecycle.core import converters  # noqa: F401 - registers the converter `name`
 from lifecycle.databases import urls as databases
 from lifecycle.drop import urls as drop
@@ -18,6 +19,7 @@ from lifecycle.rules import urls as rules
 app_name = "lifecycle-api"
 
 urlpatterns: list[URLPattern] = [
+    *answers.api_urlpatterns,
     *databases.api_urlpatterns,
     *drop.api_urlpatterns,
     *enrollment.api_urlpatterns,

@@ -14,6 +14,7 @@ CAPABILITIES = (
     "relocation",
     "drop",
     "restore",
+    "answers",
     "notices",
     "restore_tests",
     "schedule",

@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern
 
+from lifecycle.answers import urls as answers
 from lifecycle.core import converters  # noqa: F401 - registers the converter `name`
 from lifecycle.databases import urls as databases
 from lifecycle.drop import urls as drop
@@ -18,6 +19,7 @@ from lifecycle.rules import urls as rules
 app_name = "lifecycle"
 
 urlpatterns: list[URLPattern] = [
+    *answers.ui_urlpatterns,
     *databases.ui_urlpatterns,
     *drop.ui_urlpatterns,
     *enrollment.ui_urlpatterns,

@@ -192,6 +192,9 @@ GRID: dict[str, Row] = {
         ADMINS, "request_id", digest="@request_digest", **WORD
     ),
     "lifecycle-api:policy-request-withdraw": post_only(frozenset({"owner"}), "request_id", **WHY),
+    # Anybody may answer for tables; those of others are refused one by one in the result.
+    "lifecycle-api:answers": post_only(SIGNED_IN),
+    "lifecycle:answers": post_only(SIGNED_IN),
     "lifecycle-api:still-read": Row(SIGNED_IN, frozenset({"owner"}), body=STILL_READ),
     "lifecycle-api:still-read-end": post_only(ADMINS | {"owner"}, "yes_id"),
     "lifecycle-api:waivers": Row(SIGNED_IN),

@@ -36,11 +36,22 @@ class PathSerializer(OldNames, serializers.ModelSerializer[PathFinding]):
         read_only_fields = fields
 
 
+class WaitingSerializer(serializers.Serializer[Any]):
+    """A request about a whole table that waits for somebody."""
+
+    words = serializers.CharField(read_only=True)
+    by = serializers.CharField(read_only=True)
+    waits_for = serializers.CharField(read_only=True)
+    key = serializers.UUIDField(allow_null=True, help_text="Of the policy request, if it is one.")
+
+
 class KeptSerializer(serializers.Serializer[Any]):
     """What is on hold now, also by holds that the scan did not know, and what waits for a yes."""
 
     is_whole = serializers.BooleanField(help_text="All of it is on hold.")
     until = serializers.DateTimeField(allow_null=True, help_text="null = no end, or no whole hold.")
+    by = serializers.CharField(read_only=True, help_text="Who placed the longest hold on it.")
+    waiting = WaitingSerializer(many=True, read_only=True)
     n_parts = serializers.IntegerField(help_text="Partitions of a table that are on hold.")
     n_pending = serializers.IntegerField(help_text="Requests about it that wait for an answer.")
     n_dropped = serializers.IntegerField(

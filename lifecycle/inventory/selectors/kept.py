@@ -5,26 +5,62 @@ and what plans dropped since, so that a page shows it at once.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, date, datetime
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import UUID
 
-from django.db.models import BooleanField, Count, ExpressionWrapper, Max, Q, QuerySet
+from django.db.models import (
+    BooleanField,
+    Count,
+    DateField,
+    ExpressionWrapper,
+    F,
+    IntegerField,
+    Max,
+    Q,
+    QuerySet,
+    UUIDField,
+    Value,
+)
 from django.utils import timezone
 
 from lifecycle.backup.models import Hold
 from lifecycle.backup.selectors import holds_active
 from lifecycle.inventory.selectors.dropped import GoneOf, dropped_partitions, take_off_dropped
-from lifecycle.models import PolicyRequest, SamplePartition, TableFinding
-from lifecycle.policies.domain.states import RequestState
+from lifecycle.models import DeletionRequest, PolicyRequest, SamplePartition, TableFinding
+from lifecycle.policies.domain.policy import Values
+from lifecycle.policies.domain.states import RequestKind, RequestState
 
 SHOWN = 5
 _TABLES_A_QUERY = 200  # each database is a term of one condition, and SQLite caps their number
 
+DELETION = "DELETION"
 _Name = tuple[str, str]
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+class _End(NamedTuple):
+    """When a hold ends (None = never), and who placed it."""
+
+    until: datetime | None
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A request about a whole table that waits: what, of whom, for whom, and its page's key."""
+
+    words: str
+    by: str
+    waits_for: str
+    key: UUID | None = None
+
+    def __str__(self) -> str:
+        return f"{self.words} waits for {self.waits_for}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +68,8 @@ class Kept:
     """How much of a table or item is on hold now, and until when, or was dropped since the scan.
 
     `is_whole` is False where only some partitions of a table are on hold (`n_parts` holds).
-    `until` is None for a hold without an end. `n_dropped` items are gone and can be restored.
+    `until` is None for a hold without an end, `by` placed the longest one. `waiting` are requests
+    about the whole table. `n_dropped` items are gone and can be restored.
     """
 
     is_whole: bool = False
@@ -40,6 +77,13 @@ class Kept:
     n_parts: int = 0
     n_pending: int = 0
     n_dropped: int = 0
+    by: str = ""
+    waiting: tuple[Waiting, ...] = ()
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the whole is kept, or a request about it waits: nothing is to be answered."""
+        return self.is_whole or bool(self.waiting)
 
     @property
     def is_on_hold(self) -> bool:
@@ -50,7 +94,7 @@ class Kept:
         said = []
         if self.is_whole:
             until = f"until {timezone.localtime(self.until):%Y-%m-%d}" if self.until else "no end"
-            said.append(f"on hold, {until}")
+            said.append(f"on hold, {until}{f' by {self.by}' if self.by else ''}")
         elif self.n_parts:
             noun = "partition" if self.n_parts == 1 else "partitions"
             said.append(f"{self.n_parts} {noun} on hold")
@@ -120,17 +164,14 @@ def _tables_kept(rows: Sequence[TableFinding], *, now: datetime) -> dict[int, Ke
     # By database, so that an index finds them; '' stands for the database's own holds.
     any_of = [Q(db=db, table__in={"", *tables}) for db, tables in names.items()]
     named = reduce(or_, any_of)
-    whole, parts = _by_table(holds_active(lake, now=now).filter(named))
-    requests = PolicyRequest.objects.filter(named, lake=lake, state=RequestState.PENDING)
-    pending = {
-        (db, table): n
-        for db, table, n in requests.order_by().values_list("db", "table").annotate(n=Count("pk"))
-    }
+    whole, parts = _held(holds_active(lake, now=now).filter(named))
+    waiting, pending = _waiting(lake, names, named)
     return {
         row.pk: _kept(
             whole[row.db, ""] + whole[row.db, row.table],
-            n_parts=parts.get((row.db, row.table), 0),
-            n_pending=pending.get((row.db, row.table), 0),
+            n_parts=parts[row.db, row.table],
+            n_pending=pending[row.db, row.table],
+            waiting=waiting[row.db, row.table],
         )
         for row in rows
     }
@@ -139,12 +180,12 @@ def _tables_kept(rows: Sequence[TableFinding], *, now: datetime) -> dict[int, Ke
 def _items_kept(rows: Sequence[SamplePartition], *, now: datetime) -> dict[int, Kept]:
     names = {"", *(row.partition for row in rows)}
     ends = defaultdict(list)
-    for partition, until in (
+    for partition, until, by in (
         _holds_of(rows[0].table, now=now)
         .filter(partition__in=names)
-        .values_list("partition", "until")
+        .values_list("partition", "until", "placed_by")
     ):
-        ends[partition].append(until)
+        ends[partition].append(_End(until, by))
     return {
         row.pk: _kept([*ends[""], *(ends[row.partition] if row.partition else ())]) for row in rows
     }
@@ -154,30 +195,92 @@ def _holds_of(table: TableFinding, *, now: datetime) -> QuerySet[Hold]:
     return holds_active(table.lake, now=now).filter(db=table.db, table__in=("", table.table))
 
 
-def _by_table(
+def _held(
     holds: QuerySet[Hold],
-) -> tuple[defaultdict[_Name, list[datetime | None]], dict[_Name, int]]:
-    """Return the last end of the holds on each whole name, and how many partitions are held.
+) -> tuple[defaultdict[_Name, list[_End]], defaultdict[_Name, int]]:
+    """Return the ends of the holds on each whole name, and how many partitions are held of each.
 
-    None stands for the end of a hold that has none.
+    A name is a table's, or a database's ('' for the table). One query.
     """
-    ends: defaultdict[_Name, list[datetime | None]] = defaultdict(list)
-    parts: dict[_Name, int] = {}
+    ends: defaultdict[_Name, list[_End]] = defaultdict(list)
+    parts: defaultdict[_Name, int] = defaultdict(int)
     is_part = ExpressionWrapper(~Q(partition=""), output_field=BooleanField())
-    grouped = holds.order_by().annotate(is_part=is_part).values_list("db", "table", "is_part")
-    sums = grouped.annotate(
+    grouped = holds.order_by().annotate(is_part=is_part)
+    sums = grouped.values_list("db", "table", "placed_by", "is_part").annotate(
         last=Max("until"),
         endless=Count("pk", filter=Q(until=None)),
         n=Count("partition", distinct=True),
     )
-    for db, table, of_part, last, endless, n in sums:
+    for db, table, by, of_part, last, endless, n in sums:
         if of_part:
-            parts[db, table] = n
+            parts[db, table] += n
         else:
-            ends[db, table].append(None if endless else last)
+            ends[db, table].append(_End(None if endless else last, by))
     return ends, parts
 
 
-def _kept(ends: Sequence[datetime | None], *, n_parts: int = 0, n_pending: int = 0) -> Kept:
-    until = None if None in ends else max((end for end in ends if end), default=None)
-    return Kept(bool(ends), until, n_parts, n_pending)
+def _waiting(
+    lake: str, names: Mapping[str, set[str]], named: Q
+) -> tuple[defaultdict[_Name, tuple[Waiting, ...]], defaultdict[_Name, int]]:
+    """Return the requests about whole tables that wait, and how many wait of each table. One query.
+
+    Deletion requests are among the first, and do not count: nobody has to say yes to them.
+    """
+    found: defaultdict[_Name, tuple[Waiting, ...]] = defaultdict(tuple)
+    pending: defaultdict[_Name, int] = defaultdict(int)
+    requests = PolicyRequest.objects.filter(named, lake=lake, state=RequestState.PENDING)
+    asked = requests.annotate(what=F("kind"), by=F("requested_by"), who=F("owner"), key=F("pk"))
+    # By the index of open ones; what has the table of one name and the database of another is read
+    # along, and nobody asks for it.
+    wishes = DeletionRequest.objects.filter(lake=lake, state=DeletionRequest.State.OPEN)
+    wished = wishes.filter(db__in=list(names), table__in=set().union(*names.values())).annotate(
+        what=Value(DELETION), by=F("requested_by"), who=Value(""),
+        until=Value(None, output_field=DateField()),
+        level=Value(None, output_field=IntegerField()),
+        ttl=Value(None, output_field=IntegerField()),
+        key=Value(None, output_field=UUIDField()),
+    )  # fmt: skip
+    columns = ("db", "table", "partition", "what", "by", "until", "level", "ttl", "who", "key")
+    both = (
+        asked.order_by()
+        .values_list(*columns)
+        .union(wished.order_by().values_list(*columns), all=True)
+    )
+    for db, table, partition, what, *said in both:
+        pending[db, table] += what != DELETION
+        if not partition and what != RequestKind.WAIVE:
+            found[db, table] += (_as_waiting(what, *said),)
+    return found, pending
+
+
+def _as_waiting(  # noqa: PLR0913, PLR0917 - the columns of a request, in their order
+    kind: str,
+    by: str,
+    until: date | None,
+    level: int | None,
+    ttl: int | None,
+    owner: str,
+    key: UUID | None,
+) -> Waiting:
+    """Say what a pending request asks, and whom it waits for."""
+    if kind == DELETION:
+        return Waiting("deletion", by, "an admin's plan")
+    words = {
+        RequestKind.EXTEND: f"keep until {until}",
+        RequestKind.HAND_OVER: f"hand over to {owner}",
+        RequestKind.SET: "keep for ever" if level == 0 else f"{Values(level, ttl)}",
+    }[RequestKind(kind)]
+    return Waiting(words, by, owner if kind == RequestKind.HAND_OVER else "an admin", key)
+
+
+def _kept(
+    ends: Sequence[_End],
+    *,
+    n_parts: int = 0,
+    n_pending: int = 0,
+    waiting: tuple[Waiting, ...] = (),
+) -> Kept:
+    last = max(
+        ends, key=lambda end: (end.until is None, end.until or _NEVER), default=_End(None, "")
+    )
+    return Kept(bool(ends), last.until, n_parts, n_pending, by=last.by, waiting=waiting)

@@ -53,14 +53,17 @@ def sayers(found: TableFinding, people: People) -> tuple[str, ...]:
     return ()
 
 
-def may_say_yes(found: TableFinding, user: User) -> bool:
-    """Whether a person's yes counts for a table of the current picture."""
-    return user.username in sayers(found, People.of(found.lake))
+def may_say_yes(found: TableFinding, user: User, *, people: People | None = None) -> bool:
+    """Whether a person's yes counts for a table of the current picture.
+
+    `people` are those of the lake where the caller has read them already.
+    """
+    return user.username in sayers(found, people or People.of(found.lake))
 
 
 @transaction.atomic
 def deletion_consent_give(
-    lake: str, wish: ConsentParams, *, user: User, now: datetime
+    lake: str, wish: ConsentParams, *, user: User, now: datetime, people: People | None = None
 ) -> DeletionConsent:
     """Say that data may go although it is recently read; said again for the same it gives that yes.
 
@@ -73,7 +76,7 @@ def deletion_consent_give(
         StaleState: it was dropped since the scan.
     """
     found = get_table_for_user(lake, wish.db, wish.table, user=user)
-    if not may_say_yes(found, user):
+    if not may_say_yes(found, user, people=people):
         raise NotAllowed(
             "still_read.owner",
             "Only the table's owner consents to the deletion of recently read data; where the "

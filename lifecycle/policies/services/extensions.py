@@ -34,13 +34,16 @@ PUT_OFF = (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ, Expi
 
 @dataclass(frozen=True, slots=True)
 class ExtensionParams:
-    """Data that shall stay `days` more; `until` is the day that the page said it leads to."""
+    """Data that shall stay `days` more; `until` is the day that the page said it leads to.
+
+    None where no page said one: whoever asks compares what was shown in another way.
+    """
 
     db: str
     table: str
     partition: str
     days: int
-    until: date
+    until: date | None
     reason: str
 
 
@@ -161,7 +164,7 @@ def _terms(
 
 
 def _check_until(wish: ExtensionParams, offer: Extension) -> None:
-    if offer.until != wish.until:
+    if wish.until is not None and offer.until != wish.until:
         raise StaleState(
             "extension.stale",
             f"{wish.days} days more lead to {offer.until} by now; your page said {wish.until}. "

@@ -88,9 +88,11 @@ def policy_set_request(lake: str, wish: SetParams, *, user: User, now: datetime)
 
 
 def hand_over_request(
-    lake: str, wish: HandoverParams, *, user: User, now: datetime
+    lake: str, wish: HandoverParams, *, user: User, now: datetime, people: People | None = None
 ) -> PolicyRequest:
     """Offer a table to another owner, who (or an admin in their place) must accept it.
+
+    `people` are those of the lake where the caller has read them already.
 
     Raises:
         NotVisible: no such table for this person.
@@ -112,7 +114,7 @@ def hand_over_request(
         )
     if owner == standing.owner:
         raise RuleViolation("policy.same", f"{found} belongs to {owner} already.")
-    if owner not in People.of(lake).addresses:
+    if owner not in (people or People.of(lake)).addresses:
         raise RuleViolation(
             "policy.owner",
             f"Nobody called {owner!r} with a mail address is known here; check the spelling.",

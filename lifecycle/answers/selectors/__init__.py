@@ -1,0 +1,1 @@
+"""Read what was shown, what was answered since, and which tables a filter chooses."""

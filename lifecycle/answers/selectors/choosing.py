@@ -1,0 +1,58 @@
+"""Chooses tables for one answer: those of a filter that a person may answer for and has not."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from lifecycle.answers.domain import MOST_TABLES
+from lifecycle.answers.selectors.shown import Name
+from lifecycle.inventory.selectors.dropped import gone_since
+from lifecycle.inventory.selectors.filters import TableFilterSet
+from lifecycle.inventory.selectors.findings import tables_visible
+from lifecycle.inventory.selectors.kept import complete_tables
+from lifecycle.models import TableFinding
+from portal.access.models import User
+from portal.lake.errors import RuleViolation
+
+
+def names_in_filter(lake: str, params: Mapping[str, Any], *, user: User) -> list[Name]:
+    """Return the tables of a filter that wait for this person's answer, by name.
+
+    Those that are kept already, or about which a request waits, are left as they are.
+
+    Raises:
+        RuleViolation: a bad value in the filter, or more than `MOST_TABLES` tables.
+    """
+    gone = gone_since(lake)
+    chosen = TableFilterSet(params, tables_visible(lake, user), lake=lake, gone=gone)
+    if not chosen.is_valid():
+        field, problems = next(iter(chosen.errors.items()))
+        raise RuleViolation("answers.filter", f"{field}: {problems[0]}", field=field)
+    rows = list(
+        chosen.qs.defer("location", "reasons", "class_bytes").order_by("db", "table")[
+            : MOST_TABLES + 1
+        ]
+    )
+    if len(rows) > MOST_TABLES:
+        raise RuleViolation(
+            "answers.too_many",
+            f"More than {MOST_TABLES:,} tables match. Narrow the filter.",
+        )
+    complete_tables(rows, gone=gone)
+    return [
+        (row.db, row.table) for row in rows if may_answer(row, user) and not row.kept.is_answered
+    ]
+
+
+def names_of_rows(lake: str, keys: Collection[str], *, user: User) -> list[Name]:
+    """Return the names of rows that a page showed; those of a scan that is gone are left out."""
+    known = TableFinding.objects.filter(lake=lake, pk__in=[key for key in keys if key.isdecimal()])
+    return list(known.for_user(user).order_by("db", "table").values_list("db", "table"))
+
+
+def may_answer(row: TableFinding, user: User) -> bool:
+    """Whether a person may answer for a table: an admin, or who owns or administers it."""
+    if user.is_lake_admin:
+        return True
+    names = {user.username, *user.stands_for.get(row.lake, ())}
+    is_owner = row.owner in names or row.db_owner in names
+    return is_owner or row.db in user.administered.get(row.lake, ())

@@ -1,0 +1,1 @@
+"""Give answers for many tables by the services of single ones."""

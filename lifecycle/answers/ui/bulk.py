@@ -1,0 +1,135 @@
+"""Takes the answer of the bar of Expiring data, and leads back to where the person was."""
+
+from datetime import datetime
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.views.decorators.http import require_POST
+
+from lifecycle.answers.domain import Answer, AnswerKind, Result
+from lifecycle.answers.selectors.choosing import names_in_filter, names_of_rows
+from lifecycle.answers.selectors.shown import Name
+from lifecycle.answers.services.bulk import Chosen, tables_answer
+from lifecycle.core.ui.links import list_url
+from portal.access.models import User
+from portal.lake.errors import RuleViolation
+from portal.runs.models import Run
+from portal.ui.frame.addresses import own_address
+from portal.ui.frame.context import current_lake, person
+
+
+class AnswersForm(forms.Form):
+    """One answer; beside it `rows` are the ticked ones, or `everything` means all of `filter`.
+
+    `answer` is KEEP-30, LET_GO and so on: each button of the bar says one.
+    """
+
+    seen_at = forms.DateTimeField(widget=forms.HiddenInput())
+    answer = forms.CharField(widget=forms.HiddenInput())
+    to = forms.CharField(label="New owner (user name)", max_length=128, required=False)
+    reason = forms.CharField(
+        label="Reason",
+        max_length=1000,
+        error_messages={"required": "Enter a reason; it is kept in the history."},
+        widget=forms.Textarea(attrs={"class": "form-control", "rows": 3}),
+    )
+    next = forms.CharField(required=False, widget=forms.HiddenInput())
+
+    def clean_answer(self) -> tuple[AnswerKind, int]:
+        """Read the answer and, of KEEP, the days."""
+        kind, _, days = self.cleaned_data["answer"].partition("-")
+        try:
+            return AnswerKind(kind), int(days or 0)
+        except ValueError:
+            raise forms.ValidationError("This is no answer.") from None
+
+
+@require_POST
+def answers(request: HttpRequest) -> HttpResponse:
+    """Answer for the chosen tables; what is wrong for all of them is shown on the form again."""
+    lake, user, form = current_lake(request), person(request), AnswersForm(request.POST)
+    if not form.is_valid():
+        return _shown_again(request, form)
+    said = form.cleaned_data
+    kind, days = said["answer"]
+    try:
+        names = _names(request, lake, user)
+        answer = Answer(
+            kind, said["reason"].strip(), days, said["to"].strip() if _gives(kind) else ""
+        )
+        seen_at: datetime = said["seen_at"]
+        chosen = Chosen(lake, names, seen_at)
+        result, run = tables_answer(chosen, answer, user=user, now=timezone.now())
+    except RuleViolation as error:
+        field = str(error.fields.get("field", ""))
+        form.add_error(field if field in form.fields else None, error.message)
+        return _shown_again(request, form)
+    _tell(request, result, run, n_chosen=len(names))
+    back = said["next"]
+    return HttpResponseRedirect(own_address(request, back) if back else list_url("expiring", lake))
+
+
+def _gives(kind: AnswerKind) -> bool:
+    return kind is AnswerKind.HAND_OVER
+
+
+def _names(request: HttpRequest, lake: str, user: User) -> list[Name]:
+    if request.POST.get("everything"):
+        return names_in_filter(lake, QueryDict(request.POST.get("filter", "")), user=user)
+    keys = request.POST.getlist("rows")
+    names = names_of_rows(lake, keys, user=user)
+    if keys and len(names) < len(set(keys)):
+        raise RuleViolation(
+            "answers.gone",
+            f"{len(set(keys)) - len(names):,} of the ticked rows are of a scan that is not kept "
+            "any more. Reload the list and tick them again.",
+        )
+    return names
+
+
+def _tell(request: HttpRequest, result: Result, run: Run | None, *, n_chosen: int) -> None:
+    if run is not None:
+        url = reverse("ui:run", args=[run.pk])
+        messages.info(
+            request,
+            format_html(
+                '{} tables are being answered. <a href="{}">Progress and result</a>',
+                f"{n_chosen:,}",
+                url,
+            ),
+        )
+        return
+    tell = messages.success if result.n_done and not result.n_refused else messages.warning
+    tell(request, result.words)
+
+
+def _shown_again(request: HttpRequest, form: AnswersForm) -> HttpResponse:
+    """Show an answer that cannot be taken as it is: every value as sent, and what is wrong."""
+    posted = request.POST
+    kind, _, days = posted.get("answer", "").partition("-")
+    if kind != AnswerKind.HAND_OVER:
+        form.fields.pop("to")
+    context = {
+        "form": form,
+        "rows": posted.getlist("rows"),
+        "everything": bool(posted.get("everything")),
+        "filter_query": posted.get("filter", ""),
+        "back": own_address(request, posted.get("next", "")),
+        "words": _said(kind, days, n_rows=len(posted.getlist("rows"))),
+    }
+    return render(request, "lifecycle/answers_again.html", context, status=400)
+
+
+def _said(kind: str, days: str, *, n_rows: int) -> str:
+    words: dict[str, str] = {
+        AnswerKind.KEEP: f"Keep {days} days",
+        AnswerKind.KEEP_FOREVER: "Keep for ever",
+        AnswerKind.LET_GO: "Let it go",
+        AnswerKind.HAND_OVER: "Hand over",
+    }
+    return f"{words.get(kind, 'No answer')}: {n_rows:,} table{'' if n_rows == 1 else 's'} ticked."

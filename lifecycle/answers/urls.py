@@ -1,0 +1,14 @@
+"""Addresses of `lifecycle.answers`: pages and API."""
+
+from django.urls import URLPattern, path
+
+from lifecycle.answers import api
+from lifecycle.answers.ui import bulk
+
+ui_urlpatterns: list[URLPattern] = [
+    path("answers/", bulk.answers, name="answers"),
+]
+
+api_urlpatterns: list[URLPattern] = [
+    path("answers/", api.Answers.as_view(), name="answers"),
+]
