@@ -50,6 +50,18 @@ class _End(NamedTuple):
     by: str
 
 
+class _Asked(NamedTuple):
+    """The columns of a request that waits, in the order of their query."""
+
+    kind: str
+    by: str
+    until: date | None
+    level: int | None
+    ttl: int | None
+    owner: str
+    key: UUID | None
+
+
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """A request about a whole table that waits: what, of whom, for whom, and its page's key."""
@@ -249,28 +261,22 @@ def _waiting(
     for db, table, partition, what, *said in both:
         pending[db, table] += what != DELETION
         if not partition and what != RequestKind.WAIVE:
-            found[db, table] += (_as_waiting(what, *said),)
+            found[db, table] += (_as_waiting(_Asked(what, *said)),)
     return found, pending
 
 
-def _as_waiting(  # noqa: PLR0913, PLR0917 - the columns of a request, in their order
-    kind: str,
-    by: str,
-    until: date | None,
-    level: int | None,
-    ttl: int | None,
-    owner: str,
-    key: UUID | None,
-) -> Waiting:
+def _as_waiting(asked: _Asked) -> Waiting:
     """Say what a pending request asks, and whom it waits for."""
-    if kind == DELETION:
-        return Waiting("deletion", by, "an admin's plan")
+    if asked.kind == DELETION:
+        return Waiting("deletion", asked.by, "an admin's plan")
+    is_gift = asked.kind == RequestKind.HAND_OVER
+    values = Values(asked.level, asked.ttl)
     words = {
-        RequestKind.EXTEND: f"keep until {until}",
-        RequestKind.HAND_OVER: f"hand over to {owner}",
-        RequestKind.SET: "keep for ever" if level == 0 else f"{Values(level, ttl)}",
-    }[RequestKind(kind)]
-    return Waiting(words, by, owner if kind == RequestKind.HAND_OVER else "an admin", key)
+        RequestKind.EXTEND: f"keep until {asked.until}",
+        RequestKind.HAND_OVER: f"hand over to {asked.owner}",
+        RequestKind.SET: "keep for ever" if asked.level == 0 else f"{values}",
+    }[RequestKind(asked.kind)]
+    return Waiting(words, asked.by, asked.owner if is_gift else "an admin", asked.key)
 
 
 def _kept(
