@@ -62,6 +62,15 @@ class Made:
             return []
         return steps
 
+    @property
+    def since(self) -> str:
+        """When the first step was done, in UTC; now where none is."""
+        try:
+            began = json.loads(self.path.read_text(encoding="utf-8"))["since"]
+        except (OSError, ValueError, KeyError):
+            return datetime.now(UTC).isoformat()
+        return str(began)
+
     def has(self, name: str) -> bool:
         """Whether the step was done to its end."""
         return name in self._steps()
@@ -74,7 +83,8 @@ class Made:
             return
         with step(title):
             yield True
-        self.path.write_text(json.dumps({"steps": [*self._steps(), name]}), encoding="utf-8")
+        done = {"since": self.since, "steps": [*self._steps(), name]}
+        self.path.write_text(json.dumps(done), encoding="utf-8")
 
 
 class Demo:
@@ -127,6 +137,7 @@ class Demo:
         with step("Servers: Derby, Hive Metastore, Redis, mail"):
             stack.start(lambda line: console.print(f"  [dim]{line}[/]"))
         settings = {**stack.env, "LAKEWARDEN_BASE_URL": f"http://127.0.0.1:{self.port}"}
+        settings["LAKEWARDEN_TOUR_SINCE"] = self.made.since
         environment = {**stack.ledger.environment(), **settings}
         environment["DJANGO_SETTINGS_MODULE"] = "portal.settings.development"
         with step("The portal's database"):

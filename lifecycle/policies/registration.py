@@ -3,10 +3,12 @@
 from lifecycle.core.ui.run_subjects import register_page_subject
 from lifecycle.policies.run_kinds import register_policy_kinds
 from lifecycle.policies.ui.nav import register_pages
+from lifecycle.policies.ui.tour import register_tour
 
 
 def register() -> None:
     """Add what this capability offers: runs, questions, pages, home cards."""
     register_policy_kinds()
     register_pages()
+    register_tour()
     register_page_subject("policy_request", "Policy request", "lifecycle:policy-request")

@@ -230,6 +230,9 @@ EMAIL_HOST_USER = os.environ.get("LAKEWARDEN_SMTP_USER", "")
 EMAIL_HOST_PASSWORD = os.environ.get("LAKEWARDEN_SMTP_PASSWORD", "")
 DEFAULT_FROM_EMAIL = os.environ.get("LAKEWARDEN_MAIL_FROM", "Lakewarden <lakewarden@localhost>")
 
+# Since when steps of the guided tour count as done (ISO 8601); empty = no tour. The demo sets it.
+LAKEWARDEN_TOUR_SINCE = os.environ.get("LAKEWARDEN_TOUR_SINCE", "")
+
 # A message for each report or alarm to a chat, by an incoming webhook; empty = none.
 LAKEWARDEN_WEBHOOK_URL = os.environ.get("LAKEWARDEN_WEBHOOK_URL", "")
 LAKEWARDEN_WEBHOOK_SHAPE = os.environ.get("LAKEWARDEN_WEBHOOK_SHAPE", "slack")

@@ -26,6 +26,7 @@ app_name = "ui"
 
 urlpatterns = [
     path("", home.home, name="home"),
+    path("home/tour/hide/", home.tour_hide, name="tour-hide"),
     path("home/pictures/<slug:key>/", home.home_picture, name="home-picture"),
     path("login/", session.Login.as_view(), name="login"),
     path("login/sso/", sign_in.begin, name="sign-in-begin"),

@@ -1,14 +1,16 @@
 """Home page of a person: what waits for them, the lake in numbers and in pictures."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
 
 from portal.access.registry import cards_for
 from portal.ui.charts.sparklines import spark_of
 from portal.ui.frame.context import lake_or_none, person
 from portal.ui.home_pictures import get_picture, pictures_for
 from portal.ui.selectors import administered_databases
+from portal.ui.tour import HIDDEN_COOKIE, tour_steps
 
 
 @require_GET
@@ -18,9 +20,18 @@ def home(request: HttpRequest) -> HttpResponse:
     context = {
         "waiting": [card for card in cards if card.kind == "waiting"],
         "numbers": [(card, spark_of(card.trend)) for card in cards if card.kind == "number"],
+        "tour": tour_steps(request),
         "pictures": pictures_for(person(request)) if lake_or_none(request) else [],
     }
     return render(request, "portal/home.html", context)
+
+
+@require_POST
+def tour_hide(request: HttpRequest) -> HttpResponse:
+    """Hide the demo's guided tour in this browser."""
+    answer = HttpResponseRedirect(reverse("ui:home"))
+    answer.set_cookie(HIDDEN_COOKIE, "hidden", samesite="Lax", secure=request.is_secure())
+    return answer
 
 
 @require_GET
