@@ -16,6 +16,7 @@ from portal.ui.views import (
     mails,
     owners,
     people,
+    person_options,
     runs,
     session,
     sign_in,
@@ -44,6 +45,7 @@ urlpatterns = [
     path("people/", people.people, name="people"),
     path("people/<str:username>/close/", people.close, name="person-close"),
     path("people/<str:username>/reopen/", people.reopen, name="person-reopen"),
+    path("person-options/", person_options.person_options, name="person-options"),
     path("owners/", owners.owners, name="owners"),
     path("owners/set/", owners.owner_change, name="owner-set"),
     path("tokens/", tokens.tokens, name="tokens"),
@@ -61,6 +63,7 @@ urlpatterns = [
     path("api/v1/runs/<uuid:run_id>/", api.RunDetail.as_view(), name="api-run"),
     path("api/v1/runs/<uuid:run_id>/cancel/", api.RunCancel.as_view(), name="api-run-cancel"),
     path("api/v1/audit/", api.AuditList.as_view(), name="api-audit"),
+    path("api/v1/person-search/", api_people.PersonSearch.as_view(), name="api-person-search"),
     path("api/v1/people/", api_people.PersonList.as_view(), name="api-people"),
     path(
         "api/v1/people/<str:username>/close/",

@@ -4,6 +4,7 @@ An address that is missing here fails `test_access_grid`, so nobody adds one wit
 it is.
 """
 
+from tests.security.answers_grid import ANSWERS
 from tests.security.grid_bodies import (
     CLUSTER,
     CLUSTER_NAME,
@@ -192,9 +193,6 @@ GRID: dict[str, Row] = {
         ADMINS, "request_id", digest="@request_digest", **WORD
     ),
     "lifecycle-api:policy-request-withdraw": post_only(frozenset({"owner"}), "request_id", **WHY),
-    # Anybody may answer for tables; those of others are refused one by one in the result.
-    "lifecycle-api:answers": post_only(SIGNED_IN),
-    "lifecycle:answers": post_only(SIGNED_IN),
     "lifecycle-api:still-read": Row(SIGNED_IN, frozenset({"owner"}), body=STILL_READ),
     "lifecycle-api:still-read-end": post_only(ADMINS | {"owner"}, "yes_id"),
     "lifecycle-api:waivers": Row(SIGNED_IN),
@@ -373,6 +371,7 @@ GRID: dict[str, Row] = {
         )
     },
     **POLICIES_AND_TASKS,
+    **ANSWERS,
     **HUDI_PAGES,
     **dict.fromkeys(("optimizer:queue-live", "optimizer-api:queue-now"), Row(SIGNED_IN)),
     # -- clusters of the refresh room ------------------------------------------------------------

@@ -9,6 +9,7 @@ from lifecycle.inventory.selectors.dropped import gone_since
 from lifecycle.inventory.selectors.filters import TableFilterSet
 from lifecycle.inventory.selectors.findings import tables_visible
 from lifecycle.inventory.selectors.kept import complete_tables
+from lifecycle.inventory.selectors.policy import may_answer
 from lifecycle.models import TableFinding
 from portal.access.models import User
 from portal.lake.errors import RuleViolation
@@ -39,7 +40,7 @@ def names_in_filter(lake: str, params: Mapping[str, Any], *, user: User) -> list
         )
     complete_tables(rows, gone=gone)
     return [
-        (row.db, row.table) for row in rows if may_answer(row, user) and not row.kept.is_answered
+        (row.db, row.table) for row in rows if may_answer(user, row) and not row.kept.is_answered
     ]
 
 
@@ -47,12 +48,3 @@ def names_of_rows(lake: str, keys: Collection[str], *, user: User) -> list[Name]
     """Return the names of rows that a page showed; those of a scan that is gone are left out."""
     known = TableFinding.objects.filter(lake=lake, pk__in=[key for key in keys if key.isdecimal()])
     return list(known.for_user(user).order_by("db", "table").values_list("db", "table"))
-
-
-def may_answer(row: TableFinding, user: User) -> bool:
-    """Whether a person may answer for a table: an admin, or who owns or administers it."""
-    if user.is_lake_admin:
-        return True
-    names = {user.username, *user.stands_for.get(row.lake, ())}
-    is_owner = row.owner in names or row.db_owner in names
-    return is_owner or row.db in user.administered.get(row.lake, ())

@@ -20,7 +20,9 @@ def show_choices() -> Choices:
 class TableFilterSet(PersonFilterSet):
     """Filters of one lake's tables by what expires in them; `gone` is what drops took meanwhile."""
 
-    show = filters.ChoiceFilter(label="Show", choices=show_choices, method="filter_show")
+    show = filters.ChoiceFilter(
+        label="Show", choices=show_choices, method="filter_show", empty_label="All tables"
+    )
     table = filters.CharFilter(label="Table name has", lookup_expr="contains")
     mode = filters.ChoiceFilter(label="Mode", choices=mode_choices, field_name="mode_now")
 

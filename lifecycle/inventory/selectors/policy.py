@@ -84,6 +84,19 @@ def asker_of(user: User, found: TableFinding) -> Asker:
     return Asker(user.is_lake_admin, owns)
 
 
+def may_answer(user: User, row: TableFinding) -> bool:
+    """Whether a person may answer for a table: an admin, or who owns or administers it.
+
+    The rule of `asker_of` for many rows: it asks the database nothing that the user's rights have
+    not read.
+    """
+    if user.is_lake_admin:
+        return True
+    names = {user.username, *user.stands_for.get(row.lake, ())}
+    is_owner = row.owner in names or row.db_owner in names
+    return is_owner or row.db in user.administered.get(row.lake, ())
+
+
 def is_written_to(lake: str, db: str) -> bool:
     """Whether the portal writes to a database at all: not while it is observed."""
     return mode_of(lake, db) is not DatabaseMode.OBSERVE

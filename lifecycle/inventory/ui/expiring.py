@@ -1,10 +1,10 @@
 """The pages of expiring data: tables, one table's partitions, and why one of them expires."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
@@ -16,7 +16,7 @@ from lifecycle.core.selectors.filters import (
 from lifecycle.core.services.people import People, responsible_of
 from lifecycle.core.ui.links import list_url, table_url, why_url
 from lifecycle.expiry.domain.rule import ExpiryClass
-from lifecycle.inventory.selectors.dropped import gone_since, take_off_dropped
+from lifecycle.inventory.selectors.dropped import GoneOf, gone_since, take_off_dropped
 from lifecycle.inventory.selectors.filters import TableFilterSet
 from lifecycle.inventory.selectors.findings import (
     current_generation,
@@ -29,6 +29,7 @@ from lifecycle.inventory.selectors.findings import (
     trend,
 )
 from lifecycle.inventory.selectors.kept import complete_items, complete_tables, table_kept
+from lifecycle.inventory.selectors.policy import may_answer
 from lifecycle.inventory.ui.charts import days_chart
 from lifecycle.models import SamplePartition, ScanSnapshot, TableFinding
 from portal.access.models import User
@@ -38,6 +39,7 @@ from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.tables import Column
 
 RANGES_SHOWN = 200
+ANSWERS = "answers"  # the form of the check boxes
 
 
 def _table_url(row: TableFinding) -> str:
@@ -69,12 +71,25 @@ TABLES = ListSpec(
             help="From the table's own parameters",
             shown_from="tablet",
         ),
-        Column(key="n_clean_now", title="Due", kind="count", url=_of_class("CLEAN_NOW")),
-        Column(key="bytes_clean_now", title="Size due now", kind="bytes", sort="size"),
+        Column(
+            key="n_clean_now",
+            title="Due",
+            kind="count",
+            is_zero_blank=True,
+            url=_of_class("CLEAN_NOW"),
+        ),
+        Column(
+            key="bytes_clean_now",
+            title="Size due now",
+            kind="bytes",
+            sort="size",
+            is_zero_blank=True,
+        ),
         Column(
             key="n_soon",
             title="Due soon",
             kind="count",
+            is_zero_blank=True,
             url=_of_class("SOON"),
             shown_from="tablet",
         ),
@@ -82,6 +97,7 @@ TABLES = ListSpec(
             key="n_still_read",
             title="Recently read",
             kind="count",
+            is_zero_blank=True,
             url=_of_class("STILL_READ"),
             shown_from="tablet",
         ),
@@ -89,6 +105,7 @@ TABLES = ListSpec(
         Column(key="kept", title="Kept", kind="template", template="lifecycle/_cell_kept.html"),
         Column(key="n_partitions", title="Partitions", kind="count", shown_from="tablet"),
     ),
+    select="rows",
     orders=TABLE_ORDERS,
     filename="expiring-tables.csv",
     exports=(
@@ -126,11 +143,12 @@ ITEMS = ListSpec(
 
 @require_GET
 def expiring(request: HttpRequest) -> HttpResponseBase:
-    """List tables by what expires in them; what is due now or soon stands first."""
+    """List tables by what expires in them: those with something due now or soon, unless asked."""
     lake, user = current_lake(request), person(request)
+    asked = _asked(request)
     generation = current_generation(lake)
     gone = gone_since(lake)
-    filterset = TableFilterSet(request.GET, tables_visible(lake, user), lake=lake, gone=gone)
+    filterset = TableFilterSet(asked, tables_visible(lake, user), lake=lake, gone=gone)
     context = {
         "generation": generation,
         "totals": totals_for(lake, user, gone),
@@ -139,14 +157,33 @@ def expiring(request: HttpRequest) -> HttpResponseBase:
             for cls in (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ)
         },
         "chart": _chart(lake, generation, user),
+        "form": ANSWERS,
+        "asked": asked.urlencode(),
+        "is_plain": asked is not request.GET,
     }
     return list_response(
         request,
         TABLES,
         filterset=filterset,
         context=context,
-        complete=partial(complete_tables, gone=gone),
+        complete=partial(_complete, user=user, gone=gone),
     )
+
+
+def _asked(request: HttpRequest) -> QueryDict:
+    """Return the filter of the address; what is due or due soon where it names none."""
+    if any(name in request.GET for name in TableFilterSet.base_filters):
+        return request.GET
+    asked = request.GET.copy()
+    asked["show"] = "week"
+    return asked
+
+
+def _complete(rows: Sequence[Any], *, user: User, gone: GoneOf) -> None:
+    """Read along what is kept and dropped; a row is ticked where its person's answer is wanted."""
+    complete_tables(rows, gone=gone)
+    for row in rows:
+        row.may_select = may_answer(user, row) and not row.kept.is_answered
 
 
 @require_GET

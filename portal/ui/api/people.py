@@ -5,12 +5,14 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
 from portal.access.fresh import check_fresh
 from portal.access.models import OwnerMapping, User
 from portal.people.deprovisioning import person_close, person_reopen
 from portal.people.owners import MOST_PEOPLE, owner_set
+from portal.people.search import FoundPerson, people_found
 from portal.people.selectors import owners_mapped, people_all
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
@@ -53,6 +55,27 @@ class OwnerChangeSerializer(ReasonSerializer):
     people = serializers.ListField(
         child=serializers.CharField(max_length=150), max_length=MOST_PEOPLE, allow_empty=True
     )
+
+
+class FoundPersonSerializer(serializers.Serializer[FoundPerson]):
+    """Somebody whose name begins as asked."""
+
+    username = serializers.CharField(read_only=True)
+    name = serializers.CharField(read_only=True)
+
+
+class PersonSearch(ApiView):
+    """People by the beginning of a name."""
+
+    @operation(
+        "person_search_list",
+        answer=FoundPersonSerializer,
+        many=True,
+        parameters=[OpenApiParameter("q", str, description="How a name begins.")],
+    )
+    def get(self) -> object:
+        """Return up to 20 people whose user name or name begins so; nothing for no text."""
+        return people_found(self.request.query_params.get("q", ""))
 
 
 class OwnerPeopleSerializer(serializers.Serializer[object]):

@@ -19,8 +19,9 @@ class Column:
     `key` is a dotted attribute or mapping path on the row. `sort` names an entry of the list's
     `orders` (a `-sort` entry, where there is one, gives the other direction). `url` makes the cell
     a link. `template` (kind "template") is rendered with `row` and `value`. `is_wide` gives room to
-    sentences, `is_number` lines a template's numbers up. `export=False` keeps the column out of the
-    CSV. `shown_from` leaves the column out on narrower screens; the page of the row has its value.
+    sentences, `is_number` lines a template's numbers up, `is_zero_blank` shows a dash without a
+    link for 0. `export=False` keeps the column out of the CSV. `shown_from` leaves the column out
+    on narrower screens; the page of the row has its value.
     """
 
     key: str
@@ -33,6 +34,7 @@ class Column:
     export: bool = True
     is_wide: bool = False
     is_number: bool = False
+    is_zero_blank: bool = False
     shown_from: Literal["", "tablet", "desktop"] = ""
 
     @property

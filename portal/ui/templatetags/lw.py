@@ -23,6 +23,7 @@ from portal.ui.lists.tables import Cell, Table
 
 register = template.Library()
 
+ZERO = format_html('<span class="lw-none" title="{}">{}</span>', "0", "—")
 NOTHING = format_html('<span class="lw-none" title="{}">{}</span>', "no value", "—")
 _YEAR, _MONTH, _DAY = 31_557_600, 2_629_800, 86_400
 _STEPS = (("y", _YEAR), ("mo", _MONTH), ("d", _DAY), ("h", 3_600), ("min", 60))
@@ -251,6 +252,8 @@ def sort_url(context: Context, table: Table, name: str) -> str:
 @register.simple_tag(takes_context=True)
 def cell(context: Context, cell: Cell) -> SafeString | str:
     """Show one cell of a table by its column's kind."""
+    if cell.column.is_zero_blank and cell.value == 0:
+        return ZERO
     shown = _shown(context, cell)
     if cell.url and cell.column.kind != "template":
         return format_html('<a href="{}">{}</a>', cell.url, shown)
