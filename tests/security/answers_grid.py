@@ -1,8 +1,9 @@
-"""Who may answer for tables, and find the people to whom one is handed over."""
+"""Who may answer for tables: many at once, by consents, and by requests of deletion."""
 
 from collections.abc import Mapping
 
-from tests.security.grid_rows import SIGNED_IN, Row, post_only
+from tests.security.grid_bodies import STILL_READ, WHY
+from tests.security.grid_rows import ADMINS, SIGNED_IN, Row, post_only
 
 ANSWERS: Mapping[str, Row] = {
     # Anybody may answer for tables; those of others are refused one by one in the result.
@@ -10,4 +11,16 @@ ANSWERS: Mapping[str, Row] = {
     "lifecycle:answers": post_only(SIGNED_IN),
     "ui:person-options": Row(SIGNED_IN),
     "ui:api-person-search": Row(SIGNED_IN),
+    "lifecycle:still-read": Row(SIGNED_IN),
+    "lifecycle:still-read-new": post_only(frozenset({"owner"}), **STILL_READ),
+    "lifecycle:still-read-end": post_only(ADMINS | {"owner"}, "yes_id"),
+    "lifecycle-api:still-read": Row(SIGNED_IN, frozenset({"owner"}), body=STILL_READ),
+    "lifecycle-api:still-read-end": post_only(ADMINS | {"owner"}, "yes_id"),
+    "lifecycle:wishes": Row(SIGNED_IN),
+    "lifecycle:wish-new": post_only(frozenset({"owner", "dba"}), db="sales", table="orders", **WHY),
+    "lifecycle:wish-close": post_only(ADMINS | {"owner"}, "wish_id", **WHY),
+    "lifecycle-api:wishes": Row(
+        SIGNED_IN, frozenset({"owner", "dba"}), body={"db": "sales", "table": "orders", **WHY}
+    ),
+    "lifecycle-api:wish-close": post_only(ADMINS | {"owner"}, "wish_id", **WHY),
 }

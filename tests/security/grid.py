@@ -17,7 +17,6 @@ from tests.security.grid_bodies import (
     READY,
     REMOVAL,
     RULE,
-    STILL_READ,
     TOKEN,
     WHY,
     WORD,
@@ -154,10 +153,7 @@ GRID: dict[str, Row] = {
         ADMINS, "request_id", digest="@request_digest", **WORD
     ),
     "lifecycle:policy-request-withdraw": post_only(frozenset({"owner"}), "request_id", **WHY),
-    "lifecycle:still-read": Row(SIGNED_IN),
     # The table's owner alone, no admin; to take it back is safe.
-    "lifecycle:still-read-new": post_only(frozenset({"owner"}), **STILL_READ),
-    "lifecycle:still-read-end": post_only(ADMINS | {"owner"}, "yes_id"),
     "lifecycle:waivers": Row(SIGNED_IN),
     "lifecycle:savings": Row(SIGNED_IN),
     "lifecycle:drills": Row(SIGNED_IN),
@@ -193,8 +189,6 @@ GRID: dict[str, Row] = {
         ADMINS, "request_id", digest="@request_digest", **WORD
     ),
     "lifecycle-api:policy-request-withdraw": post_only(frozenset({"owner"}), "request_id", **WHY),
-    "lifecycle-api:still-read": Row(SIGNED_IN, frozenset({"owner"}), body=STILL_READ),
-    "lifecycle-api:still-read-end": post_only(ADMINS | {"owner"}, "yes_id"),
     "lifecycle-api:waivers": Row(SIGNED_IN),
     "lifecycle-api:savings": Row(SIGNED_IN),
     "lifecycle-api:drills": Row(SIGNED_IN, STAFF),
@@ -243,9 +237,6 @@ GRID: dict[str, Row] = {
     "lifecycle:plan-approve": post_only(frozenset({"admin"}), "plan_id", **DECISION),
     "lifecycle:plan-reject": post_only(ADMINS, "plan_id", **DECISION),
     "lifecycle:plan-withdraw": post_only(frozenset({"requester"}), "plan_id", **WHY),
-    "lifecycle:wishes": Row(SIGNED_IN),
-    "lifecycle:wish-new": post_only(frozenset({"owner", "dba"}), db="sales", table="orders", **WHY),
-    "lifecycle:wish-close": post_only(ADMINS | {"owner"}, "wish_id", **WHY),
     "lifecycle:standing-rules": Row(SIGNED_IN),
     "lifecycle:standing-rule-new": post_only(STAFF, **RULE),
     "lifecycle:standing-rule": Row(OF_THE_TABLE, values=("rule_id",)),
@@ -295,10 +286,6 @@ GRID: dict[str, Row] = {
     "lifecycle-api:plan-approve": post_only(frozenset({"admin"}), "plan_id", **DECISION),
     "lifecycle-api:plan-reject": post_only(ADMINS, "plan_id", **DECISION),
     "lifecycle-api:plan-withdraw": post_only(frozenset({"requester"}), "plan_id", **WHY),
-    "lifecycle-api:wishes": Row(
-        SIGNED_IN, frozenset({"owner", "dba"}), body={"db": "sales", "table": "orders", **WHY}
-    ),
-    "lifecycle-api:wish-close": post_only(ADMINS | {"owner"}, "wish_id", **WHY),
     "lifecycle-api:standing-rules": Row(SIGNED_IN, STAFF, body=RULE),
     "lifecycle-api:standing-rule": Row(OF_THE_TABLE, values=("rule_id",)),
     "lifecycle-api:standing-rule-decide": post_only(
