@@ -3,11 +3,17 @@
 from typing import Any
 
 from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
 from lifecycle.notices.selectors.calendar import calendar_events, calendar_url
+from lifecycle.notices.selectors.months import calendar_month
+from portal.access.lakes import get_lake
+from portal.lake.clock import day_of
 from portal.notices.calendar import calendar_address_end, calendar_address_make
 from portal.ui.api.operations import LAKE, ApiView, operation
+
+MONTH = [*LAKE, OpenApiParameter("month", str, description="2026-12; this month where absent")]
 
 
 class EventSerializer(serializers.Serializer[Any]):
@@ -19,6 +25,22 @@ class EventSerializer(serializers.Serializer[Any]):
     summary = serializers.CharField(read_only=True)
     description = serializers.CharField(read_only=True)
     url = serializers.CharField(read_only=True)
+
+
+class MonthSerializer(serializers.Serializer[Any]):
+    """Which month is asked for."""
+
+    month = serializers.DateField(input_formats=["%Y-%m"], required=False)
+
+
+class DaySerializer(serializers.Serializer[Any]):
+    """One day of a month; what is overdue counts today."""
+
+    day = serializers.DateField(read_only=True)
+    n_due = serializers.IntegerField(
+        read_only=True, help_text="tables of which data is due next on this day"
+    )
+    n_purged = serializers.IntegerField(read_only=True, help_text="backups that are purged")
 
 
 class CalendarAddressSerializer(serializers.Serializer[Any]):
@@ -46,6 +68,20 @@ class Calendar(ApiView):
         """Make a new secret address; the one before is dead at once."""
         secret = calendar_address_make(self.user, lake=self.lake, now=timezone.now())
         return {"url": calendar_url(secret, self.lake)}
+
+
+class CalendarMonth(ApiView):
+    """A month at a glance."""
+
+    @operation("calendar_month", answer=DaySerializer, many=True, parameters=MONTH)
+    def get(self) -> object:
+        """Count the tables due next and the backups purged by day of a month (this one)."""
+        asked = MonthSerializer(data=self.request.query_params)
+        asked.is_valid(raise_exception=True)
+        today = day_of(timezone.now(), get_lake(self.lake).zone)
+        first = (asked.validated_data.get("month") or today).replace(day=1)
+        month = calendar_month(self.lake, self.user, first, today=today)
+        return [cell for week in month.weeks for cell in week if cell]
 
 
 class CalendarEnd(ApiView):

@@ -1,5 +1,8 @@
-"""Shows upcoming expirations and purges as a page, and as a calendar feed at a secret address."""
+"""Shows upcoming expirations and purges as a month, a list, and a feed at a secret address."""
 
+from datetime import date
+
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
@@ -11,7 +14,10 @@ from django.views.decorators.http import require_GET, require_POST
 from lifecycle.core.ui.links import list_url
 from lifecycle.notices.domain.calendar import render_calendar
 from lifecycle.notices.selectors.calendar import DAYS_AHEAD, calendar_events, calendar_url
+from lifecycle.notices.selectors.months import calendar_month, events_on
+from portal.access.lakes import get_lake
 from portal.access.registry import Page, register_page
+from portal.lake.clock import day_of
 from portal.notices.calendar import (
     calendar_address_end,
     calendar_address_make,
@@ -27,6 +33,14 @@ COLUMNS = (
     Column(key="summary", title="What", url=lambda event: event.url),
 )
 ROWS_SHOWN = 200
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+class MonthForm(forms.Form):
+    """Which month is shown, and of which day the list is; empty: this month, and all of it."""
+
+    month = forms.DateField(input_formats=["%Y-%m"], required=False)
+    day = forms.DateField(input_formats=["%Y-%m-%d"], required=False)
 
 
 def register_pages() -> None:
@@ -74,9 +88,22 @@ def calendar_feed(request: HttpRequest, secret: str) -> HttpResponse:
 
 
 def _page(request: HttpRequest, *, address: str = "") -> HttpResponse:
-    lake, user = current_lake(request), person(request)
-    events = calendar_events(lake, user, now=timezone.now(), most=ROWS_SHOWN + 1)
+    lake, user, now = current_lake(request), person(request), timezone.now()
+    form = MonthForm(request.GET)
+    chosen = form.cleaned_data if form.is_valid() else {}
+    today = day_of(now, get_lake(lake).zone)
+    day: date | None = chosen.get("day")
+    first = (chosen.get("month") or day or today).replace(day=1)
+    most = ROWS_SHOWN + 1
+    if day is None:
+        events = calendar_events(lake, user, now=now, most=most)
+    else:
+        events = events_on(lake, user, day, today=today, most=most)
     context = {
+        "form": form,
+        "month": calendar_month(lake, user, first, today=today),
+        "day": day,
+        "weekdays": WEEKDAYS,
         "table": Table(COLUMNS, events[:ROWS_SHOWN], "What is due when"),
         "has_more": len(events) > ROWS_SHOWN,
         "known": calendar_address_of(user),

@@ -13,5 +13,6 @@ ui_urlpatterns: list[URLPattern] = [
 
 api_urlpatterns: list[URLPattern] = [
     path("calendar/", api.Calendar.as_view(), name="calendar"),
+    path("calendar/month/", api.CalendarMonth.as_view(), name="calendar-month"),
     path("calendar/end/", api.CalendarEnd.as_view(), name="calendar-end"),
 ]

@@ -1,11 +1,13 @@
 """Formats bytes, times, days, states and links. Human first, exact on hover."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 
 from django import template
+from django.core.serializers.json import DjangoJSONEncoder
 from django.forms import BoundField
 from django.template import Context
 from django.template.loader import render_to_string
@@ -28,6 +30,8 @@ NOTHING = format_html('<span class="lw-none" title="{}">{}</span>', "no value", 
 _YEAR, _MONTH, _DAY = 31_557_600, 2_629_800, 86_400
 _STEPS = (("y", _YEAR), ("mo", _MONTH), ("d", _DAY), ("h", 3_600), ("min", 60))
 _RUN = re.compile(r"\brun ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
+# Text that ends no element and begins none, and is the same JSON.
+_INERT = {ord(sign): f"\\u{ord(sign):04X}" for sign in "<>&"}
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
@@ -284,7 +288,8 @@ def _shown(context: Context, cell: Cell) -> SafeString | str:
 @register.inclusion_tag("ui/_chart.html")
 def chart(chart: Chart) -> Mapping[str, Any]:
     """Show a chart with its data table; without JavaScript the table alone."""
-    return {"chart": chart, "payload": {"figure": chart.figure, "unit": chart.unit}}
+    payload = json.dumps({"figure": chart.figure, "unit": chart.unit}, cls=DjangoJSONEncoder)
+    return {"chart": chart, "payload": SafeString(payload.translate(_INERT))}
 
 
 @register.simple_tag
