@@ -25,7 +25,7 @@ from lifecycle.inventory.models.findings import (
     TableFinding,
     TrendPoint,
 )
-from lifecycle.inventory.models.totals import OwnerTotals
+from lifecycle.inventory.models.totals import DueDay, OwnerTotals
 from lifecycle.policies.models.deletion_consents import DeletionConsent
 from lifecycle.policies.models.policy import (
     DatabaseSetting,
@@ -59,6 +59,7 @@ __all__ = [
     "DroppedObject",
     "DryRunRecord",
     "DryRunTable",
+    "DueDay",
     "Enrollment",
     "EnrollmentItem",
     "ItemKind",

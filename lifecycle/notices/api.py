@@ -38,8 +38,9 @@ class DaySerializer(serializers.Serializer[Any]):
 
     day = serializers.DateField(read_only=True)
     n_due = serializers.IntegerField(
-        read_only=True, help_text="tables of which data is due next on this day"
+        read_only=True, help_text="partitions and tables that are due on this day"
     )
+    n_bytes = serializers.IntegerField(read_only=True, help_text="of those that were measured")
     n_purged = serializers.IntegerField(read_only=True, help_text="backups that are purged")
 
 
@@ -75,7 +76,7 @@ class CalendarMonth(ApiView):
 
     @operation("calendar_month", answer=DaySerializer, many=True, parameters=MONTH)
     def get(self) -> object:
-        """Count the tables due next and the backups purged by day of a month (this one)."""
+        """Count what is due and the backups purged by day of a month (this one)."""
         asked = MonthSerializer(data=self.request.query_params)
         asked.is_valid(raise_exception=True)
         today = day_of(timezone.now(), get_lake(self.lake).zone)

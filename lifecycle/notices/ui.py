@@ -98,7 +98,7 @@ def _page(request: HttpRequest, *, address: str = "") -> HttpResponse:
     if day is None:
         events = calendar_events(lake, user, now=now, most=most)
     else:
-        events = events_on(lake, user, day, today=today, most=most)
+        events = events_on(lake, user, day, now=now)
     context = {
         "form": form,
         "month": calendar_month(lake, user, first, today=today),

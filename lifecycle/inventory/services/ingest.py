@@ -16,6 +16,7 @@ from lifecycle.expiry.services.ages import table_ages_load
 from lifecycle.inventory.models.findings import EXAMPLES_PER_CLASS, GenerationState
 from lifecycle.inventory.services.catalog import catalog_load
 from lifecycle.inventory.services.dry_run import dry_run_record
+from lifecycle.inventory.services.due_days import due_days_load
 from lifecycle.inventory.services.ingest_rows import Owners, RowMaker
 from lifecycle.inventory.services.totals import totals_load
 from lifecycle.inventory.services.trim import generations_trim, rows_delete
@@ -53,6 +54,7 @@ def generation_load(run: Run, result: Mapping[str, Any], *, now: datetime) -> Sc
     window_load(generation)
     table_ages_load(generation)
     totals_load(generation, n_paths=n_paths)
+    due_days_load(generation)
     dry_run_record(generation)
     catalog_load(generation, owners)
     _flip(generation, n_paths=n_paths)

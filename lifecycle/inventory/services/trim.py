@@ -9,6 +9,7 @@ from django.db.models import Model, Q, QuerySet
 from lifecycle.inventory.models.findings import GenerationState
 from lifecycle.models import (
     DatabaseFinding,
+    DueDay,
     LatestScan,
     OwnerTotals,
     PartitionRange,
@@ -56,6 +57,7 @@ def rows_delete(generation: ScanSnapshot) -> None:
         PartitionRange.objects.filter(table__generation=generation),
         PathFinding.objects.filter(generation=generation),
         OwnerTotals.objects.filter(generation=generation),
+        DueDay.objects.filter(generation=generation),
         TableAges.objects.filter(table__generation=generation),
         TableFinding.objects.filter(generation=generation),
         DatabaseFinding.objects.filter(generation=generation),

@@ -2,11 +2,11 @@
 
 from datetime import date, timedelta
 
-from django.db.models import Count
 from django.http import HttpRequest
 
 from lifecycle.core.ui.links import list_url
-from lifecycle.inventory.selectors.findings import current_generation, tables_visible, trend
+from lifecycle.inventory.selectors.due_days import due_by_day
+from lifecycle.inventory.selectors.findings import current_generation, trend
 from lifecycle.inventory.ui.charts import days_chart
 from portal.access.models import STAFF
 from portal.ui.charts.figures import Chart, bar_chart
@@ -19,36 +19,35 @@ _CLASSES = {"CLEAN_NOW": "due", "SOON": "due soon", "STILL_READ": "recently read
 
 def register_pictures() -> None:
     """Add the pictures."""
-    register_picture(
-        Picture("due-by-week", "Tables with data due, by week", 10, due_by_week, _expiring)
-    )
+    register_picture(Picture("due-by-week", "Data due, by week", 10, due_by_week, _expiring))
     register_picture(
         Picture("classes", "Expiring data over time", 20, classes_by_day, _expiring, roles=STAFF)
     )
 
 
 def due_by_week(request: HttpRequest) -> Chart | None:
-    """Draw in how many of the person's tables data is due next, week by week."""
+    """Draw how many bytes of the person's are due in each week, as the last scan counted them."""
     lake = current_lake(request)
     generation = current_generation(lake)
     if generation is None:
         return None
     monday = generation.day - timedelta(days=generation.day.weekday())
     end = monday + timedelta(weeks=N_WEEKS)
-    rows = tables_visible(lake, person(request)).filter(next_due_on__lt=end).order_by()
+    due = due_by_day(lake, person(request), until=end - timedelta(days=1))
     overdue, weeks = 0, [0] * N_WEEKS
-    for day, n_tables in rows.values_list("next_due_on").annotate(n=Count("pk")):
-        if day < generation.day:
-            overdue += n_tables
+    for day, (_, n_bytes) in due.items():
+        if day == generation.day:
+            overdue += n_bytes
         else:
-            weeks[(day - monday).days // 7] += n_tables
-    if not (overdue or any(weeks)):
+            weeks[(day - monday).days // 7] += n_bytes
+    if not due:
         return None
     return bar_chart(
         "due-by-week",
-        title="Tables by the week in which data of theirs is due next",
-        labels=["overdue", *(_week(monday + timedelta(weeks=n)) for n in range(N_WEEKS))],
-        series={"tables": [overdue, *weeks]},
+        title="Bytes by the week in which they are due",
+        labels=["due now", *(_week(monday + timedelta(weeks=n)) for n in range(N_WEEKS))],
+        series={"bytes": [overdue, *weeks]},
+        unit="bytes",
     )
 
 

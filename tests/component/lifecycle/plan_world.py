@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from django.contrib.auth.models import Group
 
 from lifecycle.drop.services.plans import plan_request
+from lifecycle.inventory.services.due_days import due_days_load
 from lifecycle.inventory.services.totals import totals_load
 from lifecycle.models import (
     DatabaseSetting,
@@ -141,6 +142,7 @@ class World:
             if announce and one.level and one.ttl:
                 self.announce(one)
         totals_load(generation, n_paths=0)
+        due_days_load(generation)
         LatestScan.objects.update_or_create(lake=LAKE, defaults={"generation": generation})
         return generation
 

@@ -1,16 +1,17 @@
-"""Tests the month of the calendar page: its days count what the lists behind them show."""
+"""Tests the month of the calendar page: its days count what is due and what is purged."""
 
 import re
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from lifecycle.models import TableFinding
+from lifecycle.models import PartitionRange, TableFinding
 from tests.component.lifecycle.backup_world import backup
-from tests.component.lifecycle.plan_world import NOW, TODAY, Item, World, make_world
+from tests.component.lifecycle.inventory.test_pictures import due_in
+from tests.component.lifecycle.plan_world import NOW, TODAY, World, make_world
 from tests.support.clock import start_clock
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -22,9 +23,9 @@ def world(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -
     start_clock(monkeypatch, NOW)
     settings.LAKEWARDEN_LAKES = tmp_path / "lakes.json"
     world = make_world(tmp_path)
-    world.scan([Item(tbl=name, tbl_id=n) for n, name in enumerate("abcd", start=1)])
-    for table, in_days in {"a": -40, "b": 0, "c": 3, "d": 40}.items():
-        TableFinding.objects.filter(table=table).update(next_due_on=TODAY + timedelta(days=in_days))
+    world.scan(
+        [due_in(-40, cls="CLEAN_NOW"), due_in(0, cls="CLEAN_NOW"), due_in(3), due_in(40, tbl="b")]
+    )
     backup(tmp_path, dropped_at=NOW, purge_after=NOW + timedelta(days=3))
     return world
 
@@ -43,27 +44,31 @@ def days(text: str) -> dict[str, str]:
     return {day: " ".join(re.sub("<[^>]+>", " ", words).split()) for day, words in found}
 
 
-def listed(text: str) -> list[str]:
-    return re.findall(r"<a href=\"[^\"]*\">([^<]*: (?:data is due|backup of [^<]*))</a>", text)
-
-
-def test_days_count_what_is_due_next_and_what_is_purged(world: World) -> None:
+def test_days_count_what_is_due_and_what_is_purged(world: World) -> None:
     later = (TODAY + timedelta(days=3)).isoformat()
-    assert days(page(world)) == {TODAY.isoformat(): "2 due", later: "1 due 1 purged"}
-    december = page(world, "?month=2027-01")
-    assert days(december) == {date(2027, 1, 1).isoformat(): "1 due"}
+    assert days(page(world)) == {
+        TODAY.isoformat(): "2 due 200 B",
+        later: "1 due 100 B 1 purged",
+    }
+    assert days(page(world, "?month=2027-01")) == {"2027-01-01": "1 due 100 B"}
 
 
-def test_the_list_of_a_day_has_what_the_day_counts(world: World) -> None:
-    assert listed(page(world, f"?day={TODAY}")) == [
-        "sales.a: data is due",
-        "sales.b: data is due",
-    ]
-    assert listed(page(world, f"?day={TODAY + timedelta(days=3)}")) == [
-        "sales.c: data is due",
-        "sales.orders: backup of 2026-11-22 is purged",
-    ]
-    assert listed(page(world, f"?day={TODAY - timedelta(days=40)}")) == []
+def test_the_list_of_a_day_has_what_runs_over_it(world: World) -> None:
+    table = TableFinding.objects.get(table="a")
+    for first, last in ((1, 4), (4, 9)):
+        PartitionRange.objects.create(
+            table=table,
+            generation=table.generation,
+            cls="NOT_NOW",
+            n_items=2,
+            due_first=TODAY + timedelta(days=first),
+            due_last=TODAY + timedelta(days=last),
+        )
+    shown = page(world, f"?day={TODAY + timedelta(days=3)}")
+    assert "sales.a: 4 items due" in shown
+    assert "sales.orders: backup of 2026-11-22 is purged" in shown
+    assert "sales.a" not in page(world, f"?day={TODAY + timedelta(days=30)}")
+    assert "sales.a" not in page(world, f"?day={TODAY - timedelta(days=1)}")
 
 
 def test_the_api_counts_the_same(world: World) -> None:
@@ -72,8 +77,8 @@ def test_the_api_counts_the_same(world: World) -> None:
     shown = client.get("/api/v1/lifecycle/calendar/month/?month=2026-11").json()
     assert len(shown) == 30
     assert [one for one in shown if one["n_due"] or one["n_purged"]] == [
-        {"day": "2026-11-22", "n_due": 2, "n_purged": 0},
-        {"day": "2026-11-25", "n_due": 1, "n_purged": 1},
+        {"day": "2026-11-22", "n_due": 2, "n_bytes": 200, "n_purged": 0},
+        {"day": "2026-11-25", "n_due": 1, "n_bytes": 100, "n_purged": 1},
     ]
     assert client.get("/api/v1/lifecycle/calendar/month/?month=11").status_code == 400
 

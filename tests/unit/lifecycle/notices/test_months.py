@@ -15,7 +15,7 @@ COUNTS = st.dictionaries(st.integers(0, 40), st.integers(0, 10_000), max_size=20
 def test_each_day_of_the_month_stands_once_with_its_counts(
     first: date, due: dict[int, int], purged: dict[int, int], today: int
 ) -> None:
-    of_due = {first + timedelta(days=n): count for n, count in due.items()}
+    of_due = {first + timedelta(days=n): (count, 10 * count) for n, count in due.items()}
     of_purged = {first + timedelta(days=n): count for n, count in purged.items()}
     month = lay_out(first, of_due, of_purged, today=first + timedelta(days=today))
     cells = [cell for week in month.weeks for cell in week if cell]
@@ -27,7 +27,7 @@ def test_each_day_of_the_month_stands_once_with_its_counts(
         assert all(cell is None or cell.day.weekday() == n for n, cell in enumerate(week))
     most = max(cell.n_due + cell.n_purged for cell in cells)
     for cell in cells:
-        assert cell.n_due == of_due.get(cell.day, 0)
+        assert (cell.n_due, cell.n_bytes) == of_due.get(cell.day, (0, 0))
         assert cell.n_purged == of_purged.get(cell.day, 0)
         assert (cell.level == 0) == (cell.n_due + cell.n_purged == 0)
         assert 0 <= cell.level <= N_LEVELS
