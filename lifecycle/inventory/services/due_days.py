@@ -1,6 +1,6 @@
 """Counts what is due on each of the next days, by owner and database, once when a scan is loaded.
 
-Reads only what the scan publishes of its items, one file at a time, and keeps sums by table and day.
+It reads only what the scan publishes of its items, one file at a time; sums by table and day stay.
 """
 
 from collections import defaultdict
