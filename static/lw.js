@@ -132,7 +132,7 @@
       colorway: palette(),
       font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: css("--lw-ink-2") },
       bargap: 0.35,
-      legend: { orientation: "h", y: -0.2 },
+      legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom" },
       hovermode: "x unified",
       hoverlabel: { bgcolor: css("--lw-surface"), bordercolor: grid, font: { color: css("--lw-ink") } }
     }, figure.layout);

@@ -26,17 +26,13 @@ _WHOLE: _Owner = ("", "", "")
 def due_days_load(generation: ScanSnapshot) -> int:
     """Write the sums of a picture; written again they are the same. Returns how many rows."""
     findings = TableFinding.objects.filter(generation=generation)
-    of_table: dict[int, _Owner] = {
-        tbl_id: owner
-        for tbl_id, *owner in findings.values_list("tbl_id", "db", "owner", "db_owner").iterator(
-            chunk_size=CHUNK
-        )
-    }
+    names = findings.values_list("tbl_id", "db", "owner", "db_owner").iterator(chunk_size=CHUNK)
+    of_table = {tbl_id: (db, owner, db_owner) for tbl_id, db, owner, db_owner in names}
     sums: defaultdict[tuple[_Owner, date], list[int]] = defaultdict(lambda: [0, 0])
     for tbl_id, day, n_items, n_bytes in _sums(generation):
         if tbl_id not in of_table:
             continue
-        for owner in (tuple(of_table[tbl_id]), _WHOLE):
+        for owner in (of_table[tbl_id], _WHOLE):
             counted = sums[owner, day]
             counted[0] += n_items
             counted[1] += n_bytes

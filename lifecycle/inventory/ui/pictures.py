@@ -26,7 +26,10 @@ def register_pictures() -> None:
 
 
 def due_by_week(request: HttpRequest) -> Chart | None:
-    """Draw how many bytes of the person's are due in each week, as the last scan counted them."""
+    """Draw how much of the person's is due in each week, as the last scan counted it.
+
+    Items and not bytes: a scan does not measure what is due later.
+    """
     lake = current_lake(request)
     generation = current_generation(lake)
     if generation is None:
@@ -35,19 +38,18 @@ def due_by_week(request: HttpRequest) -> Chart | None:
     end = monday + timedelta(weeks=N_WEEKS)
     due = due_by_day(lake, person(request), until=end - timedelta(days=1))
     overdue, weeks = 0, [0] * N_WEEKS
-    for day, (_, n_bytes) in due.items():
+    for day, (n_items, _) in due.items():
         if day == generation.day:
-            overdue += n_bytes
+            overdue += n_items
         else:
-            weeks[(day - monday).days // 7] += n_bytes
+            weeks[(day - monday).days // 7] += n_items
     if not due:
         return None
     return bar_chart(
         "due-by-week",
-        title="Bytes by the week in which they are due",
+        title="Partitions and tables by the week in which they are due",
         labels=["due now", *(_week(monday + timedelta(weeks=n)) for n in range(N_WEEKS))],
-        series={"bytes": [overdue, *weeks]},
-        unit="bytes",
+        series={"items": [overdue, *weeks]},
     )
 
 

@@ -15,6 +15,7 @@ Number = int | float | None
 # More words than this do not fit into the cells of a heat map.
 HEAT_WORDS_AT_MOST = 250
 HEAT_HEAD, HEAT_ROW = 70, 24
+BAR_HEAD, BAR_ROW = 90, 28
 Unit = Literal["", "bytes", "days", "seconds"]
 
 
@@ -50,9 +51,24 @@ def bar_chart(
     labels: Sequence[str],
     series: Mapping[str, Sequence[Number]],
     unit: Unit = "",
+    is_across: bool = False,
 ) -> Chart:
-    """Return bars, one group a label, stacked when there are several series."""
-    figure = go.Figure([go.Bar(name=key, x=labels, y=values) for key, values in series.items()])
+    """Return bars, one group a label, stacked when there are several series.
+
+    Bars that lie across leave room for long labels; the first label is on top.
+    """
+    if is_across:
+        bars = [
+            go.Bar(name=key, x=values, y=labels, orientation="h") for key, values in series.items()
+        ]
+        figure = go.Figure(bars)
+        figure.update_layout(
+            height=BAR_HEAD + BAR_ROW * len(labels),
+            hovermode="closest",
+            yaxis={"type": "category", "autorange": "reversed"},
+        )
+    else:
+        figure = go.Figure([go.Bar(name=key, x=labels, y=values) for key, values in series.items()])
     figure.update_layout(barmode="stack" if len(series) > 1 else "group")
     return _chart(name, title=title, figure=figure, labels=labels, series=series, unit=unit)
 

@@ -34,6 +34,7 @@ def by_front_end(request: HttpRequest) -> Chart | None:
         title="Tables by front end and freshness of its cache",
         labels=shown,
         series={one.lower(): [found[fe].get(one, 0) for fe in shown] for one in states},
+        is_across=True,
     )
 
 
