@@ -58,6 +58,11 @@ def register(kind: ApprovalKind) -> ApprovalKind:
     return kind
 
 
+def all_kinds() -> list[ApprovalKind]:
+    """Return every registered kind."""
+    return list(_kinds.values())
+
+
 def kinds_decided_by(roles: frozenset[str]) -> list[str]:
     """Return the names of the kinds on which people with these roles decide."""
     return [kind.name for kind in _kinds.values() if kind.roles & roles]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from portal.access.models import User
 from portal.safety.models import EmergencyStop
 
 # What an acting run is refused with before it begins.
@@ -14,6 +15,34 @@ def emergency_stop_state(lake: str) -> EmergencyStop | None:
     return EmergencyStop.objects.filter(lake=lake, released_at__isnull=True).first()
 
 
+def release_is_pending(press: EmergencyStop, *, now: datetime) -> bool:
+    """Say whether a proposal to end the stop waits for a second admin."""
+    expires = press.release_expires_at
+    return expires is not None and now < expires
+
+
+def emergency_stop_steps(press: EmergencyStop | None, user: User, *, now: datetime) -> list[str]:
+    """Return what a person may do with the emergency stop now; the services check it again."""
+    if press is None:
+        return ["press"]
+    steps = []
+    if release_is_pending(press, now=now):
+        steps.append("press")  # which keeps the stop, and cancels the proposal
+        if user.is_lake_admin:
+            own = press.release_proposed_by.casefold() == user.username.casefold()
+            steps += ["withdraw"] if own else ["confirm", "withdraw"]
+    elif user.is_lake_admin:
+        steps.append("release")
+    if press.needs_reason and may_explain(press, user):
+        steps.append("explain")
+    return steps
+
+
+def may_explain(press: EmergencyStop, user: User) -> bool:
+    """Say whether a person may give the reason of a press: who pressed, admins and operators."""
+    return user.is_lake_staff or press.pressed_by.casefold() == user.username.casefold()
+
+
 def emergency_stop_wait(lake: str) -> str:
     """Say that what acts on a lake waits, by whose press and why; empty while it may start."""
     button = emergency_stop_state(lake)
@@ -21,8 +50,7 @@ def emergency_stop_wait(lake: str) -> str:
         return ""
     return (
         f"{button.pressed_by} started the emergency stop: {button.reason} It resumes by itself "
-        "when an admin "
-        "has ended the stop."
+        "when two admins have ended the stop."
     )
 
 

@@ -39,7 +39,7 @@ def test_signing_in_and_opening_a_list_by_keys(opened: Opener) -> None:
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
     page.reload()
-    tab_to(page, "Expiring data")
+    tab_to(page, "Lifecycle")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Expiring data")
 
@@ -57,9 +57,15 @@ def test_focus_is_seen_and_menus_close_by_escape(opened: Opener) -> None:
     assert focused(page).startswith("Account of ada")
 
 
-def test_the_red_button_is_pressed_and_released_by_keys(opened: Opener) -> None:
+def test_the_emergency_stop_is_pressed_and_ended_by_keys(opened: Opener) -> None:
+    """Two keys stop; then one admin proposes the release, and another one confirms it."""
     ada = opened("ada")
-    page = ada.go("/red-button/")
+    page = ada.go("/")
+    tab_to(page, "Emergency stop")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator(".lw-red")).to_contain_text("No reason given yet")
     tab_to(page, "reason")
     page.keyboard.type("A trial of the keyboard test")
     page.keyboard.press("Tab")
@@ -69,6 +75,11 @@ def test_the_red_button_is_pressed_and_released_by_keys(opened: Opener) -> None:
     tab_to(page, "reason")
     page.keyboard.type("The trial is over")
     page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator(".lw-red")).to_contain_text("ada proposed to end it")
+    ada.keep("red-button-proposed")
+    page = opened("ben").go("/red-button/")
+    tab_to(page, "Confirm: end the emergency stop")
     page.keyboard.press("Enter")
     expect(page.locator(".lw-red")).to_have_count(0)
 

@@ -33,7 +33,7 @@ def act_beat(run: Run, *, now: datetime, closed: Iterable[str] = ()) -> None:
             {
                 "cancel": bool(run.cancel_requested_by),
                 "by": run.cancel_requested_by,
-                "red_button": button.reason if button else "",
+                "red_button": (button.reason or "pressed") if button else "",
                 HOLDS_FILE: _write_holds(spool, run.lake, now=now),
                 "closed": [*map(_hold_on, closed)],
             }

@@ -285,6 +285,5 @@ def _check_emergency_stop(lake: str) -> None:
         raise NotAllowed(
             EMERGENCY_STOP_CODE,
             f"{button.pressed_by} started the emergency stop: {button.reason} Nothing changes "
-            "the lake "
-            "until an admin ends it.",
+            "the lake until two admins end it.",
         )

@@ -108,10 +108,48 @@ class ReasonSerializer(serializers.Serializer[None]):
     reason = serializers.CharField(max_length=1000)
 
 
-class EmergencyStopChangeSerializer(ReasonSerializer):
-    """Press or release, and why."""
+class EmergencyStopChangeSerializer(serializers.Serializer[None]):
+    """One step: press, explain a press; propose to release, confirm or withdraw that proposal."""
 
-    do = serializers.ChoiceField(choices=("press", "release"))
+    do = serializers.ChoiceField(
+        choices=("press", "explain", "release", "confirm", "withdraw"),
+        help_text=(
+            "`press` stops at once, and cancels a proposal to release; `explain` gives the reason "
+            "of a press that had none; `release` proposes to end the stop (an admin, with a "
+            "reason); `confirm` by another admin ends it; `withdraw` takes the proposal back."
+        ),
+    )
+    reason = serializers.CharField(
+        max_length=1000,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="Needed by `release` and `explain`; a `press` may give it later.",
+    )
+    release_id = serializers.CharField(
+        max_length=36,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="Needed by `confirm`: the id of exactly the proposal that was read.",
+    )
+
+
+class StopReleaseSerializer(serializers.Serializer[object]):
+    """A proposal to end the stop, which waits for a second admin."""
+
+    id = serializers.CharField(read_only=True)
+    proposed_by = serializers.CharField(read_only=True)
+    proposed_at = serializers.DateTimeField(read_only=True)
+    expires_at = serializers.DateTimeField(read_only=True)
+    reason = serializers.CharField(read_only=True)
+
+
+class ResumptionSerializer(serializers.Serializer[object]):
+    """Work that starts again when the stop ends."""
+
+    title = serializers.CharField(read_only=True)
+    n_waiting = serializers.IntegerField(read_only=True)
 
 
 class EmergencyStopSerializer(serializers.Serializer[object]):
@@ -122,6 +160,18 @@ class EmergencyStopSerializer(serializers.Serializer[object]):
     pressed_by = serializers.CharField(read_only=True, allow_null=True)
     pressed_at = serializers.DateTimeField(read_only=True, allow_null=True)
     reason = serializers.CharField(read_only=True, allow_null=True)
+    needs_reason = serializers.BooleanField(read_only=True)
+    release = StopReleaseSerializer(
+        read_only=True, allow_null=True, help_text="The proposal that waits, if any."
+    )
+    may = serializers.ListField(
+        child=serializers.CharField(), read_only=True, help_text="The steps open to you now."
+    )
+    resumes = ResumptionSerializer(
+        many=True,
+        read_only=True,
+        help_text="What starts again at the end of the stop; for admins and operators.",
+    )
     working_hours = serializers.CharField(
         read_only=True, help_text="When drops and purges may start; empty: at any time."
     )

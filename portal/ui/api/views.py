@@ -1,5 +1,6 @@
 """API of runs, the audit record and the emergency stop."""
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -13,8 +14,12 @@ from portal.notices.services import notice_retry
 from portal.runs.kinds.hours import hours_wait, working_hours
 from portal.runs.requests.selectors import run_waits
 from portal.runs.requests.services import run_cancel
-from portal.safety.selectors import emergency_stop_state
-from portal.safety.services import emergency_stop_end, emergency_stop_start
+from portal.safety.models import EmergencyStop
+from portal.safety.selectors import (
+    emergency_stop_state,
+    emergency_stop_steps,
+    release_is_pending,
+)
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
 from portal.ui.api.serializers import (
@@ -26,13 +31,16 @@ from portal.ui.api.serializers import (
     MailRetrySerializer,
     MailSerializer,
     ReasonSerializer,
+    ResumptionSerializer,
     RunDetailSerializer,
     RunSerializer,
 )
 from portal.ui.lists.filters import AuditFilter, MailFilter, RunFilter
+from portal.ui.resumption import what_resumes
 from portal.ui.run_steps import read_causes, run_steps
 from portal.ui.selectors import audit_for_user, get_run_for_user, run_lines, runs_for_user
 from portal.ui.views import audit as audit_page
+from portal.ui.views import emergency_stop as stop_page
 from portal.ui.views import mails as mails_page
 from portal.ui.views import runs as runs_page
 
@@ -140,27 +148,28 @@ class EmergencyStopView(ApiView):
 
     @operation("red_button_get", answer=EmergencyStopSerializer)
     def get(self) -> object:
-        """Say whether the button is on, by whom and why."""
+        """Say whether the stop is on, by whom and why, and what waits for its end."""
         return self._answer()
 
     @operation(
         "red_button_change", body=EmergencyStopChangeSerializer, answer=EmergencyStopSerializer
     )
     def post(self) -> object:
-        """Press the button (everybody who is signed in), or release it (admins)."""
-        reason = self.data["reason"]
-        now = timezone.now()
-        if self.data["do"] == "release":
-            emergency_stop_end(lake=self.lake, user=self.user, reason=reason, now=now)
-        else:
-            emergency_stop_start(
-                lake=self.lake, pressed_by=self.user.username, reason=reason, now=now
-            )
+        """Press (everybody who is signed in), or take a step to the release (two admins)."""
+        stop_page.take_step(
+            self.data["do"],
+            lake=self.lake,
+            user=self.user,
+            reason=self.data["reason"],
+            release_id=self.data["release_id"],
+            now=timezone.now(),
+        )
         return self._answer()
 
     def _answer(self) -> Response:
-        lake = self.lake
+        lake, now = self.lake, timezone.now()
         press = emergency_stop_state(lake)
+        resumes = what_resumes(lake, now=now) if press and self.user.is_lake_staff else []
         return Response(
             {
                 "lake": lake,
@@ -168,7 +177,24 @@ class EmergencyStopView(ApiView):
                 "pressed_by": press.pressed_by if press else None,
                 "pressed_at": press.pressed_at if press else None,
                 "reason": press.reason if press else None,
+                "needs_reason": press is not None and press.needs_reason,
+                "release": _release(press, now=now) if press else None,
+                "may": emergency_stop_steps(press, self.user, now=now),
+                "resumes": ResumptionSerializer(resumes, many=True).data,
                 "working_hours": working_hours(lake),
-                "waits": hours_wait(lake, now=timezone.now()),
+                "waits": hours_wait(lake, now=now),
             }
         )
+
+
+def _release(press: EmergencyStop, *, now: datetime) -> dict[str, object] | None:
+    """Return the proposal that waits for a second admin, as the API gives it."""
+    if not release_is_pending(press, now=now):
+        return None
+    return {
+        "id": str(press.release_id),
+        "proposed_by": press.release_proposed_by,
+        "proposed_at": press.release_proposed_at,
+        "expires_at": press.release_expires_at,
+        "reason": press.release_reason,
+    }

@@ -15,7 +15,7 @@ from portal.access.lakes import all_lakes
 from portal.access.models import User
 from portal.lake.errors import NotAllowed, NotVisible
 from portal.runs.requests.selectors import broker_problem
-from portal.safety.selectors import emergency_stop_state
+from portal.safety.selectors import emergency_stop_state, release_is_pending
 from portal.ui.frame.navigation import menu_of
 
 THEME_COOKIE = "lw_theme"
@@ -103,13 +103,15 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     if not isinstance(user, User):
         return {"frame": shown}
     lake = _lake_named(request)
+    press = emergency_stop_state(lake) if lake else None
     shown |= {
         "lake": lake,
         "lakes": sorted(all_lakes()),
         "roles": sorted(user.roles) or ["owner"],
         "menu": menu_of(request, user),
         "fresh": _freshness(lake, may_open=user.is_lake_staff),
-        "red_button": emergency_stop_state(lake) if lake else None,
+        "red_button": press,
+        "release_pending": press is not None and release_is_pending(press, now=timezone.now()),
         "is_keeper": user.is_lake_staff,
         "standstill": broker_problem(),
     }

@@ -20,10 +20,11 @@ from portal.runs.execution.steps import run_step
 from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Outbox, Run
 from portal.runs.requests.selectors import run_waits
-from portal.safety.services import emergency_stop_end, emergency_stop_start
+from portal.safety.services import emergency_stop_start, stop_release_propose
 from tasks.schedule import schedule
 from tests.component.lifecycle.plan_world import LAKE, NOW, TODAY, World, make_world, partitions
 from tests.support.plan_words import plan_approve
+from tests.support.stop import end_stop
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DAY = timedelta(days=1)
@@ -45,7 +46,8 @@ def press() -> None:
 
 
 def release(world: World) -> None:
-    emergency_stop_end(lake=LAKE, user=world.person("bert"), reason="found", now=NOW + DAY)
+    bert, carl = world.person("bert"), world.person("carl")
+    end_stop(LAKE, bert, carl, reason="found", now=NOW + DAY)
 
 
 def approved(world: World) -> DropPlan:
@@ -163,5 +165,6 @@ def test_a_plan_page_says_why_to_its_owner_too(world: World) -> None:
     client.force_login(world.person("alice"))
     assert WHY in client.get(f"/lifecycle/plans/{plan.pk}/").content.decode()
     assert plan.state == PlanState.APPROVED
+    bert = world.person("bert")
     with pytest.raises(StaleState):
-        emergency_stop_end(lake="other", user=world.person("bert"), reason="x", now=timezone.now())
+        stop_release_propose(lake="other", user=bert, reason="x", now=timezone.now())

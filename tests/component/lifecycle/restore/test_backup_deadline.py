@@ -8,10 +8,11 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 
 from lifecycle.backup.models import BackupBatch
-from portal.safety.services import emergency_stop_end, emergency_stop_start
+from portal.safety.services import emergency_stop_start
 from tests.component.lifecycle.backup_world import backup
 from tests.component.lifecycle.plan_world import LAKE, NOW, World
 from tests.component.lifecycle.restore_world import scanned_world
+from tests.support.stop import end_stop
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DAY = timedelta(days=1)
@@ -26,7 +27,8 @@ def test_a_date_that_moved_is_shown_with_since_when_and_why(world: World) -> Non
     old = backup(world.root, dropped_at=NOW - 10 * DAY)
     young = backup(world.root, dropped_at=NOW - 3 * DAY)
     emergency_stop_start(lake=LAKE, pressed_by="otto", reason="smoke", now=NOW - 6 * DAY)
-    emergency_stop_end(lake=LAKE, now=NOW - DAY, user=world.person("anna"), reason="all clear")
+    anna, bert = world.person("anna"), world.person("bert")
+    end_stop(LAKE, anna, bert, reason="all clear", now=NOW - DAY)
     unmoved = backup(world.root, dropped_at=NOW)
     client = Client()
     client.force_login(world.person("anna"))

@@ -3,7 +3,6 @@
 import json
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -30,10 +29,11 @@ from portal.notices.models import Notice
 from portal.runs.models import Run
 from portal.runs.requests.selectors import run_events
 from portal.runs.requests.services import run_drive
-from portal.safety.services import emergency_stop_end, emergency_stop_start
+from portal.safety.services import emergency_stop_start
 from tests.component.lifecycle.backup_world import backup
 from tests.component.lifecycle.plan_world import LAKE, NOW, World
 from tests.component.lifecycle.restore_world import scanned_world
+from tests.support.stop import end_stop
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DAY = timedelta(days=1)
@@ -244,8 +244,8 @@ def test_the_clock_of_a_backup_stops_while_the_red_button_is_on(world: World) ->
     assert purge_due(LAKE, now=now) == [batch]
     young = backup(world.root, dropped_at=NOW - 3 * DAY)
     emergency_stop_start(lake=LAKE, pressed_by="otto", reason="smoke", now=NOW - 6 * DAY)
-    released: dict[str, Any] = {"user": world.person("anna"), "reason": "all clear"}
-    emergency_stop_end(lake=LAKE, now=NOW - DAY, **released)
+    anna, bert = world.person("anna"), world.person("bert")
+    end_stop(LAKE, anna, bert, reason="all clear", now=NOW - DAY)
     assert purge_due(LAKE, now=now) == []
     assert purge_due(LAKE, now=NOW + 5 * DAY) == [], "announced for another date"
     assert last_chance_queue(LAKE, now=NOW + DAY) == 0

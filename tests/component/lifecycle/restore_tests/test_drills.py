@@ -45,10 +45,11 @@ from portal.lake.errors import NotAllowed, StaleState
 from portal.notices.models import Notice
 from portal.runs.models import Run
 from portal.runs.requests.services import run_cancel
-from portal.safety.services import emergency_stop_end, emergency_stop_start
+from portal.safety.services import emergency_stop_start
 from tests.component.lifecycle.backup_world import backup
 from tests.component.lifecycle.plan_world import LAKE, NOW, World
 from tests.component.lifecycle.restore_world import scanned_world
+from tests.support.stop import end_stop
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DAY = timedelta(days=1)
@@ -220,7 +221,7 @@ def test_the_clock_asks_once_a_week_and_not_under_the_red_button(world: World) -
     with pytest.raises(StaleState, match="emergency stop"):
         restore_test_request(LAKE, user=anna, now=NOW)
     assert "look" in kind.waits(Run(lake=LAKE), now=NOW)
-    emergency_stop_end(lake=LAKE, user=anna, reason="seen", now=NOW)
+    end_stop(LAKE, anna, world.person("bert"), reason="seen", now=NOW)
     ended(restore_test_request(LAKE, user=anna, now=NOW - DAY), outcome="died", result={})
     assert kind.scheduled_params(LAKE, now=NOW) is not None
     ended(restore_test_request(LAKE, user=anna, now=NOW), found(batch))

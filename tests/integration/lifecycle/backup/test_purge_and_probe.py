@@ -37,10 +37,11 @@ from portal.notices.services import notices_send
 from portal.runs.kinds import registry as kinds
 from portal.runs.models import Run
 from portal.runs.requests.services import run_drive, run_request
-from portal.safety.services import emergency_stop_end, emergency_stop_start
+from portal.safety.services import emergency_stop_start
 from stack.stack import Stack
 from tests.support.act_lake import DAY, ActLake
 from tests.support.act_portal import ActPortal, instant
+from tests.support.stop import end_stop
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
 LAKE = "main"
@@ -80,7 +81,9 @@ class Scene:
     def __post_init__(self) -> None:
         self.portal = ActPortal(self.lake)
         self.anna = User.objects.create_user("anna", "anna@example.com", "a long enough password")
-        self.anna.groups.add(Group.objects.get_or_create(name=ADMIN)[0])
+        self.bert = User.objects.create_user("bert", "bert@example.com", "a long enough password")
+        for admin in (self.anna, self.bert):
+            admin.groups.add(Group.objects.get_or_create(name=ADMIN)[0])
         User.objects.create_user("alice", "alice@example.com", "a long enough password")
 
     def make(self, table: str, *values: str) -> TableName:
@@ -241,7 +244,7 @@ def nothing_is_purged_under_the_emergency_stop(scene: Scene) -> None:
     assert run.error is not None
     assert run.error["code"] == "red_button.pressed"
     released = pressed + timedelta(hours=2)
-    emergency_stop_end(lake=LAKE, user=scene.anna, reason="all clear", now=released)
+    end_stop(LAKE, scene.anna, scene.bert, reason="all clear", now=released)
     assert scene.row("gone").purge_after == before + timedelta(hours=2)
 
 
