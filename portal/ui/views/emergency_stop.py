@@ -62,7 +62,8 @@ def red_button(request: HttpRequest) -> HttpResponse:
             release_id=request.POST.get("release_id", ""),
             now=now,
         )
-        messages.success(request, SAID[step])
+        say = messages.success if step in ("confirm", "explain") else messages.warning
+        say(request, SAID[step])
         return redirect(f"{reverse('ui:red-button')}?{urlencode({'lake': lake})}")
     press = emergency_stop_state(lake)
     context = {
