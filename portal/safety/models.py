@@ -26,13 +26,13 @@ class EmergencyStop(models.Model):
     release_reason = models.TextField(blank=True)
     released_by = models.CharField(max_length=USER_CHARS, blank=True)
     released_at = models.DateTimeField(null=True)
-    open_key = models.CharField(max_length=LAKE_CHARS, null=True, unique=True)  # noqa: DJ001 - NULL = released
-    """The lake while it is pressed, so that a lake is pressed once on every database."""
+    is_open = models.BooleanField(null=True, default=True)
+    """True while it is pressed, then NULL: a key of a lake and NULL is never taken."""
 
     class Meta:
         db_table = "act_redbutton"
-        indexes: ClassVar = [
-            models.Index(fields=["lake", "released_at"], name="safety_stops_by_lake")
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["lake", "is_open"], name="safety_pressed_once")
         ]
 
     def __str__(self) -> str:

@@ -48,13 +48,12 @@ def emergency_stop_start(
                     pressed_by=pressed_by,
                     pressed_at=now,
                     reason=reason.strip() or NO_REASON_YET,
-                    open_key=lake,
                 )
                 _audit("pressed", button, actor=pressed_by, now=now, reason=button.reason)
                 return button
         except IntegrityError:
             standing = _press_again(lake, by=pressed_by, reason=reason.strip(), now=now)
-            if standing is not None:  # else it was released meanwhile, and is pressed anew
+            if standing is not None:  # else it was released meanwhile: press it
                 return standing
     raise StaleState(
         "red_button.busy", "The emergency stop was started and ended meanwhile. Press it again."
@@ -150,8 +149,8 @@ def stop_release_confirm(
                 "make one of your own.",
             )
         press.released_by, press.released_at = user.username, now
-        press.open_key = None
-        press.save(update_fields=["released_by", "released_at", "open_key"])
+        press.is_open = None
+        press.save(update_fields=["released_by", "released_at", "is_open"])
         afterwards = released(lake, pressed_at=press.pressed_at, now=now)
         _audit(
             "released",

@@ -1,4 +1,4 @@
-"""Adds the proposal to end an emergency stop, and a key that keeps a lake from two presses."""
+"""Adds the proposal to end an emergency stop, and keeps a lake from two presses."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def name_the_open_ones(apps: Any, schema_editor: Any) -> None:
             press.release_reason = "Pressed again: the first press stands."
         else:
             taken.add(press.lake)
-            press.open_key = press.lake
+            press.is_open = True
         press.save()
 
 
@@ -41,13 +41,20 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name="emergencystop",
-            name="open_key",
-            field=models.CharField(max_length=32, null=True, unique=True),
+            name="is_open",
+            field=models.BooleanField(null=True),
         ),
         migrations.RunPython(name_the_open_ones, migrations.RunPython.noop),
         migrations.RemoveConstraint(model_name="emergencystop", name="act_pressed_once"),
-        migrations.AddIndex(
+        migrations.AlterField(
             model_name="emergencystop",
-            index=models.Index(fields=["lake", "released_at"], name="safety_stops_by_lake"),
+            name="is_open",
+            field=models.BooleanField(default=True, null=True),
+        ),
+        migrations.AddConstraint(
+            model_name="emergencystop",
+            constraint=models.UniqueConstraint(
+                fields=["lake", "is_open"], name="safety_pressed_once"
+            ),
         ),
     ]
