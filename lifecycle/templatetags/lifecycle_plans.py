@@ -6,6 +6,7 @@ from django import template
 from django.template import Context
 
 from lifecycle.expiry.domain.rule import ExpiryClass
+from lifecycle.inventory.selectors.kept import consent_given, deletion_requested
 from lifecycle.inventory.selectors.policy import asker_of
 from lifecycle.models import TableFinding
 from lifecycle.policies.services.deletion_consents import MOST_DAYS, may_say_yes
@@ -27,12 +28,14 @@ def clean_now(
         n_still_read = int(cls == ExpiryClass.STILL_READ)
         n_due = n_still_read or int(cls == ExpiryClass.CLEAN_NOW)
     owns = n_due > 0 and asker_of(user, table).owns
+    is_asked = owns and deletion_requested(table, partition, by=user.username)
     return {
         "table": table,
         "partition": partition,
         "n_still_read": n_still_read,
-        "offered": owns,
+        "offered": owns and not is_asked,
         "n_due": n_due,
+        "here": context["request"].get_full_path(),
         "csrf_token": context.get("csrf_token"),
     }
 
@@ -42,11 +45,15 @@ def recently_read_offer(
     context: Context, table: TableFinding, partition: str = "", cls: str = ""
 ) -> dict[str, Any]:
     """Offer to let recently read data go to whose yes counts; nothing to others."""
+    user = context["request"].user
     is_read = cls == ExpiryClass.STILL_READ if partition else table.n_still_read > 0
     return {
         "table": table,
         "partition": partition,
-        "offered": is_read and may_say_yes(table, context["request"].user),
+        "offered": is_read
+        and may_say_yes(table, user)
+        and not consent_given(table, partition, by=user.username),
         "most_days": MOST_DAYS,
+        "here": context["request"].get_full_path(),
         "csrf_token": context.get("csrf_token"),
     }

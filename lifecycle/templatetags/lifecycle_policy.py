@@ -32,4 +32,8 @@ def policy_actions(
     elif cls not in PUT_OFF:
         due_on = None
     answers = answers_for(table, partition, due_on, user=user, now=timezone.now())
-    return {"answers": answers, "csrf_token": context.get("csrf_token")}
+    return {
+        "answers": answers,
+        "here": context["request"].get_full_path(),
+        "csrf_token": context.get("csrf_token"),
+    }

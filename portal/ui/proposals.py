@@ -17,6 +17,7 @@ from portal.approvals.domain import DecisionInput
 from portal.approvals.models import Proposal
 from portal.approvals.proposals import ProposalKind
 from portal.approvals.selectors import decisions_of, requesters_shown
+from portal.ui.frame.addresses import back_or
 from portal.ui.frame.context import lake_or_none, person
 
 P = TypeVar("P", bound=Proposal)
@@ -74,11 +75,11 @@ def reasoned_page(step: Callable[..., P], url_of: Callable[[P], str], *, done: s
 
     @require_POST
     def view(request: HttpRequest, **key: UUID) -> HttpResponseBase:
-        """Take the step, and show the proposal."""
+        """Take the step, and show the proposal, or the page that the form names as `next`."""
         reason = request.POST.get("reason", "")
         found = step(*key.values(), user=person(request), reason=reason, now=timezone.now())
         messages.success(request, done)
-        return HttpResponseRedirect(url_of(found))
+        return HttpResponseRedirect(back_or(request, url_of(found)))
 
     return view
 

@@ -20,6 +20,7 @@ from lifecycle.inventory.selectors.dropped import take_off_dropped
 from lifecycle.models import DeletionRequest, DropPlan
 from lifecycle.planning.selectors.inputs import act_databases, plan_caps
 from portal.lake.errors import NotAllowed, RuleViolation
+from portal.ui.frame.addresses import back_or
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.keyset import keyset_page
 
@@ -125,7 +126,7 @@ def wish_new(request: HttpRequest) -> HttpResponse:
         now=timezone.now(),
     )
     messages.success(request, "Request sent to the admins.")
-    return HttpResponseRedirect(table_url(lake, said["db"], said["table"]))
+    return HttpResponseRedirect(back_or(request, table_url(lake, said["db"], said["table"])))
 
 
 @require_POST
@@ -134,4 +135,4 @@ def wish_close(request: HttpRequest, wish_id: UUID) -> HttpResponse:
     reason = request.POST.get("reason", "")
     deletion_request_close(wish_id, user=person(request), reason=reason, now=timezone.now())
     messages.success(request, "The request is closed.")
-    return HttpResponseRedirect(list_url("wishes", current_lake(request)))
+    return HttpResponseRedirect(back_or(request, list_url("wishes", current_lake(request))))

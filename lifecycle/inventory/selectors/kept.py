@@ -31,9 +31,17 @@ from django.utils import timezone
 from lifecycle.backup.models import Hold
 from lifecycle.backup.selectors import holds_active
 from lifecycle.inventory.selectors.dropped import GoneOf, dropped_partitions, take_off_dropped
-from lifecycle.models import DeletionRequest, PolicyRequest, SamplePartition, TableFinding
+from lifecycle.models import (
+    DeletionConsent,
+    DeletionRequest,
+    PolicyRequest,
+    SamplePartition,
+    TableFinding,
+)
 from lifecycle.policies.domain.policy import Values
 from lifecycle.policies.domain.states import RequestKind, RequestState
+from portal.access.lakes import get_lake
+from portal.lake.clock import day_of
 
 SHOWN = 5
 _TABLES_A_QUERY = 200  # each database is a term of one condition, and SQLite caps their number
@@ -122,6 +130,8 @@ class TableKept:
     holds: Sequence[Hold]
     has_more_holds: bool
     pending: Sequence[PolicyRequest]
+    wishes: Sequence[DeletionRequest]
+    consents: Sequence[DeletionConsent]
 
 
 def table_kept(table: TableFinding, *, now: datetime) -> TableKept:
@@ -134,7 +144,30 @@ def table_kept(table: TableFinding, *, now: datetime) -> TableKept:
         holds=holds[:SHOWN],
         has_more_holds=len(holds) > SHOWN,
         pending=list(pending.order_by("-created_at")[:SHOWN]),
+        wishes=list(_wishes_of(table).order_by("-created_at")[:SHOWN]),
+        consents=list(_consents_of(table).order_by("-given_at")[:SHOWN]),
     )
+
+
+def deletion_requested(table: TableFinding, partition: str, *, by: str) -> bool:
+    """Whether a person's request to delete a table or partition waits already."""
+    return _wishes_of(table).filter(partition__in={"", partition}, requested_by=by).exists()
+
+
+def consent_given(table: TableFinding, partition: str, *, by: str) -> bool:
+    """Whether a person's consent to the deletion of a table or partition stands already."""
+    return _consents_of(table).filter(partition__in={"", partition}, given_by=by).exists()
+
+
+def _wishes_of(table: TableFinding) -> QuerySet[DeletionRequest]:
+    of_table = DeletionRequest.objects.filter(lake=table.lake, db=table.db, table=table.table)
+    return of_table.filter(state=DeletionRequest.State.OPEN)
+
+
+def _consents_of(table: TableFinding) -> QuerySet[DeletionConsent]:
+    today = day_of(timezone.now(), get_lake(table.lake).zone)
+    of_table = DeletionConsent.objects.filter(lake=table.lake, db=table.db, table=table.table)
+    return of_table.filter(ended_at=None, until__gte=today, tbl_id=table.tbl_id)
 
 
 def complete_tables(rows: Sequence[Any], gone: GoneOf | None = None) -> None:

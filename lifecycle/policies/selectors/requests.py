@@ -6,7 +6,7 @@ import django_filters as filters
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from lifecycle.inventory.selectors.findings import databases_visible, tables_visible
-from lifecycle.models import PolicyRequest
+from lifecycle.models import PolicyRequest, TableFinding
 from lifecycle.policies.domain.states import RequestKind, RequestState
 from portal.access.models import User
 from portal.lake.errors import NotVisible
@@ -46,6 +46,18 @@ def requests_visible(lake: str, user: User) -> QuerySet[PolicyRequest]:
         | Q(Exists(tables))
         | (Q(table="") & Q(Exists(databases)))
     )
+
+
+def pending_kinds(found: TableFinding, partition: str) -> frozenset[str]:
+    """Return the kinds of the requests that wait about a table, or about one partition of it."""
+    rows = PolicyRequest.objects.filter(
+        lake=found.lake,
+        db=found.db,
+        table=found.table,
+        partition__in={"", partition},
+        state=RequestState.PENDING,
+    )
+    return frozenset(rows.values_list("kind", flat=True))
 
 
 def get_request_for_user(request_id: UUID | str, *, user: User) -> PolicyRequest:

@@ -19,6 +19,7 @@ from lifecycle.policies.services.deletion_consents import (
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 from portal.lake.errors import RuleViolation
+from portal.ui.frame.addresses import back_or
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.tables import Column
@@ -83,7 +84,7 @@ def deletion_consent_new(request: HttpRequest) -> HttpResponseRedirect:
         lake, ConsentParams(**form.cleaned_data), user=person(request), now=timezone.now()
     )
     messages.success(request, f"Recorded: {made.name} may be planned until {made.until}.")
-    return HttpResponseRedirect(_url(made))
+    return HttpResponseRedirect(back_or(request, _url(made)))
 
 
 @require_POST
@@ -92,4 +93,4 @@ def deletion_consent_end(request: HttpRequest, yes_id: UUID) -> HttpResponseRedi
     lake = current_lake(request)
     deletion_consent_withdraw(lake, yes_id, user=person(request), now=timezone.now())
     messages.success(request, "The consent is withdrawn: recently read data is kept again.")
-    return HttpResponseRedirect(list_url("still-read", lake))
+    return HttpResponseRedirect(back_or(request, list_url("still-read", lake)))

@@ -37,7 +37,7 @@ from lifecycle.policies.ui.forms import (
 from lifecycle.policies.ui.policy import LINE_WORDS
 from portal.access.models import User
 from portal.lake.errors import RuleViolation
-from portal.ui.frame.addresses import own_address
+from portal.ui.frame.addresses import back_or, own_address
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.tables import Column
@@ -103,7 +103,7 @@ def policy_request_new(request: HttpRequest) -> HttpResponse:
         form.add_error(field if field in form.fields else None, error.message)
         return _shown_again(request, form, kind)
     messages.success(request, _told(made))
-    return HttpResponseRedirect(request_url(made))
+    return HttpResponseRedirect(back_or(request, request_url(made)))
 
 
 @require_GET
@@ -130,7 +130,7 @@ policy_request_withdraw_view = reasoned_page(
 
 def _shown_again(request: HttpRequest, form: DeletionRequestForm, kind: str) -> HttpResponse:
     """Show a request that cannot be taken as it is: every value as typed, and what is wrong."""
-    back = own_address(request, request.headers.get("Referer", ""))
+    back = back_or(request, own_address(request, request.headers.get("Referer", "")))
     context = {"form": form, "kind": kind, "back": back}
     return render(request, "lifecycle/policy_request_new.html", context, status=400)
 
@@ -166,10 +166,10 @@ def _told(made: PolicyRequest) -> str:
     if made.state == RequestState.DONE:
         return f"Kept: nothing of {made.name} goes before the end of {made.until}."
     if made.state == RequestState.RUNNING:
-        return "It is being written to the metastore; this page says when it is done."
+        return f"{made.name}: {made.wanted} is being written to the metastore."
     if made.kind == RequestKind.HAND_OVER:
-        return f"Asked. {made.owner} (or an admin in their place) has to accept it."
-    return "Requested. An admin has to approve."
+        return f"Offered {made.name}: {made.owner} (or an admin in their place) has to accept it."
+    return f"Requested for {made.name}: an admin has to approve."
 
 
 def _page_url(found: PolicyRequest) -> str:

@@ -16,6 +16,12 @@ def own_address(request: HttpRequest, address: str) -> str:
     return address if safe else reverse("ui:home")
 
 
+def back_or(request: HttpRequest, address: str) -> str:
+    """Return where the form was sent from, which it names as `next`, else `address`."""
+    back = request.POST.get("next", "")
+    return own_address(request, back) if back else address
+
+
 def whole_address(path: str) -> str:
     """Return a path with the site's own name before it, never the one that the request claims."""
     return f"{settings.LAKEWARDEN_BASE_URL}{path}"
