@@ -28,7 +28,9 @@ def clean_now(
         n_still_read = int(cls == ExpiryClass.STILL_READ)
         n_due = n_still_read or int(cls == ExpiryClass.CLEAN_NOW)
     owns = n_due > 0 and asker_of(user, table).owns
-    is_asked = owns and deletion_requested(table, partition, by=user.username)
+    is_asked = owns and deletion_requested(
+        table, partition, by=user.username, kept=context.get("kept")
+    )
     return {
         "table": table,
         "partition": partition,
@@ -52,7 +54,7 @@ def recently_read_offer(
         "partition": partition,
         "offered": is_read
         and may_say_yes(table, user)
-        and not consent_given(table, partition, by=user.username),
+        and not consent_given(table, partition, by=user.username, kept=context.get("kept")),
         "most_days": MOST_DAYS,
         "here": context["request"].get_full_path(),
         "csrf_token": context.get("csrf_token"),

@@ -31,7 +31,8 @@ def policy_actions(
         due_on = near_due_on(table)
     elif cls not in PUT_OFF:
         due_on = None
-    answers = answers_for(table, partition, due_on, user=user, now=timezone.now())
+    now, kept = timezone.now(), context.get("kept")
+    answers = answers_for(table, partition, due_on, user=user, now=now, kept=kept)
     return {
         "answers": answers,
         "here": context["request"].get_full_path(),

@@ -149,14 +149,30 @@ def table_kept(table: TableFinding, *, now: datetime) -> TableKept:
     )
 
 
-def deletion_requested(table: TableFinding, partition: str, *, by: str) -> bool:
-    """Whether a person's request to delete a table or partition waits already."""
+def deletion_requested(
+    table: TableFinding, partition: str, *, by: str, kept: TableKept | None = None
+) -> bool:
+    """Whether a person's request to delete a table or partition waits already.
+
+    `kept` is what the page has read of the table, where it shows all that waits.
+    """
+    if kept is not None and len(kept.wishes) < SHOWN:
+        return any((one.partition, one.requested_by) in _own(partition, by) for one in kept.wishes)
     return _wishes_of(table).filter(partition__in={"", partition}, requested_by=by).exists()
 
 
-def consent_given(table: TableFinding, partition: str, *, by: str) -> bool:
+def consent_given(
+    table: TableFinding, partition: str, *, by: str, kept: TableKept | None = None
+) -> bool:
     """Whether a person's consent to the deletion of a table or partition stands already."""
+    if kept is not None and len(kept.consents) < SHOWN:
+        return any((one.partition, one.given_by) in _own(partition, by) for one in kept.consents)
     return _consents_of(table).filter(partition__in={"", partition}, given_by=by).exists()
+
+
+def _own(partition: str, by: str) -> set[tuple[str, str]]:
+    """Return what is said of a partition: of itself, or of its whole table."""
+    return {("", by), (partition, by)}
 
 
 def _wishes_of(table: TableFinding) -> QuerySet[DeletionRequest]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
+from lifecycle.inventory.selectors.kept import SHOWN, TableKept
 from lifecycle.inventory.selectors.policy import asker_of, is_written_to, table_policy
 from lifecycle.models import TableFinding
 from lifecycle.policies.domain.extension import Extension
@@ -54,9 +55,18 @@ class Answers:
 
 
 def answers_for(
-    found: TableFinding, partition: str, due_on: date | None, *, user: User, now: datetime
+    found: TableFinding,
+    partition: str,
+    due_on: date | None,
+    *,
+    user: User,
+    now: datetime,
+    kept: TableKept | None = None,
 ) -> Answers | None:
-    """Return what a person may answer; None for who neither owns the table nor is an admin."""
+    """Return what a person may answer; None for who neither owns the table nor is an admin.
+
+    `kept` is what the page has read of the table, where it shows all that waits.
+    """
     asker = asker_of(user, found)
     if not (asker.owns or asker.is_admin):
         return None
@@ -77,5 +87,11 @@ def answers_for(
         most_days=allowed.most_days,
         offer=offer,
         is_kept=base > max(today, due_on or today),
-        pending=pending_kinds(found, partition),
+        pending=_pending(found, partition, kept),
     )
+
+
+def _pending(found: TableFinding, partition: str, kept: TableKept | None) -> frozenset[str]:
+    if kept is None or len(kept.pending) == SHOWN:
+        return pending_kinds(found, partition)
+    return frozenset(one.kind for one in kept.pending if one.partition in {"", partition})
