@@ -32,7 +32,7 @@ from lifecycle.policies.models.policy import (
     DryRunRecord,
     DryRunTable,
     NoticeCoverage,
-    PathWaiver,
+    PathException,
 )
 from lifecycle.policies.models.requests import PolicyRequest, PolicySnapshot
 from lifecycle.relocation.models import (
@@ -67,8 +67,8 @@ __all__ = [
     "NoticeCoverage",
     "OwnerTotals",
     "PartitionRange",
+    "PathException",
     "PathFinding",
-    "PathWaiver",
     "PlanSource",
     "PlanState",
     "PolicyEvent",

@@ -141,8 +141,8 @@ def _outside(
     barrier = barrier_check(job, root)
     for db, home in homes.items():
         if db not in near or home in refused:
-            why = barrier(home) if db in near else None
+            reason = barrier(home) if db in near else None
             outside[db] = (
                 "its database's directory is not in a backup root's rename domain, or not writable"
-            ) + (f": {why}" if why else "")
+            ) + (f": {reason}" if reason else "")
     return outside

@@ -126,6 +126,6 @@ class PolicyAlarmsClose(ApiView):
         """Close open alarms with a reason (admins)."""
         said = self.data
         n_closed = policy_alarms_close(
-            self.lake, said["alarms"], why=said["reason"], user=self.user, now=timezone.now()
+            self.lake, said["alarms"], reason=said["reason"], user=self.user, now=timezone.now()
         )
         return {"closed": n_closed}

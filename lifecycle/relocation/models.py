@@ -136,7 +136,9 @@ class RelocationMove(models.Model):
     state = models.CharField(
         max_length=16, choices=RelocationMoveState.choices, default=RelocationMoveState.ASKED
     )
-    why = models.CharField(max_length=32, blank=True, help_text="why it is left out, as a word")
+    left_out_reason = models.CharField(
+        max_length=32, blank=True, help_text="why it is left out, as a word"
+    )
     note = models.TextField(blank=True)
 
     objects = RelocationMoveQuerySet.as_manager()

@@ -37,7 +37,7 @@ class RestoreTest(models.Model):
     n_skipped = models.PositiveIntegerField(default=0)
     n_bytes = models.BigIntegerField(default=0)
     n_rows = models.BigIntegerField(default=0)
-    why = models.TextField(blank=True, help_text="why it proves nothing")
+    reason = models.TextField(blank=True, help_text="why it proves nothing")
     is_clean = models.BooleanField(default=False, help_text="its scratch is gone")
 
     class Meta:

@@ -26,7 +26,7 @@ class Needed:
     """How many people must approve a plan, and the sentence that says why."""
 
     n: int
-    why: str
+    reason: str
 
 
 def approvals_needed(*, n_items: int, n_bytes: int, big: BigPlan) -> Needed:
@@ -37,8 +37,8 @@ def approvals_needed(*, n_items: int, n_bytes: int, big: BigPlan) -> Needed:
     if n_bytes > big.above_bytes:
         reasons.append(f"{n_bytes} bytes are more than {big.above_bytes}")
     if not reasons or big.n_approvals <= FEWEST_APPROVALS:
-        why = f"Every plan needs {FEWEST_APPROVALS} people who did not ask for it."
-        return Needed(FEWEST_APPROVALS, why)
+        reason = f"Every plan needs {FEWEST_APPROVALS} people who did not ask for it."
+        return Needed(FEWEST_APPROVALS, reason)
     return Needed(big.n_approvals, f"It is a large plan: {' and '.join(reasons)}.")
 
 

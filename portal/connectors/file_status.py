@@ -105,11 +105,11 @@ def stale_path(code: str, path: LakePath) -> StaleState:
     return StaleState(code, f"{path} {_STALE[code]}.", path=path)
 
 
-def lost_answer(source: LakePath, target: LakePath, why: str) -> ExternalFailure:
+def lost_answer(source: LakePath, target: LakePath, reason: str) -> ExternalFailure:
     """Return the error of a rename of which nobody knows whether it is done."""
     return ExternalFailure(
         UNKNOWN,
-        f"The file system did not answer whether {source} was moved to {target}: {why}. Look at "
+        f"The file system did not answer whether {source} was moved to {target}: {reason}. Look at "
         "both places before anything is done with either.",
         service="filesystem",
         retryable=True,

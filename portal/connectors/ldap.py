@@ -176,11 +176,11 @@ class Ldap:
                 "ldap.down", f"it does not answer ({type(error).__name__})"
             ) from error
 
-    def _failed(self, code: str, why: str) -> ExternalFailure:
+    def _failed(self, code: str, reason: str) -> ExternalFailure:
         return ExternalFailure(
             code,
-            f"{self.config.title} cannot be asked: {why}. Try again in a minute; if it stays, tell "
-            "an operator.",
+            f"{self.config.title} cannot be asked: {reason}. Try again in a minute; if it stays, "
+            "tell an operator.",
             service=_SERVICE,
             retryable=code == "ldap.down",
         )

@@ -250,7 +250,7 @@ def _line(value: object) -> str:
     return " ".join(str(value).split()) if isinstance(value, str) else ""
 
 
-def _refused(why: str) -> NotAllowed:
+def _refused(reason: str) -> NotAllowed:
     return NotAllowed(
-        "oidc.refused", f"The log-in was not accepted: {why}. Begin again from the log-in page."
+        "oidc.refused", f"The log-in was not accepted: {reason}. Begin again from the log-in page."
     )

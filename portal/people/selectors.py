@@ -27,7 +27,7 @@ def people_all() -> QuerySet[User]:
             When(Q(is_active=False) | Exists(departure), then=Value(LEFT)), default=Value(HERE)
         ),
         left_at=Subquery(departure.values("at")[:1]),
-        left_why=Subquery(departure.values("reason")[:1]),
+        left_reason=Subquery(departure.values("reason")[:1]),
     )
 
 

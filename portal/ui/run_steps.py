@@ -13,7 +13,7 @@ class RunStep(NamedTuple):
 
     title: str
     url: str
-    why: str
+    reason: str
 
 
 StepMaker = Callable[[Run, User], RunStep | None]

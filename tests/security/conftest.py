@@ -22,7 +22,7 @@ from lifecycle.models import (
     DeletionConsent,
     DroppedObject,
     Enrollment,
-    PathWaiver,
+    PathException,
     PolicyEvent,
     PolicyRequest,
     RestoreTest,
@@ -251,7 +251,7 @@ def _token(world: World) -> UUID:
     return made.token.public_id
 
 
-def _exception() -> PathWaiver:
+def _exception() -> PathException:
     """An exception that stands as long as the clock's own day needs it."""
     request = PolicyRequest.objects.create(
         lake=LAKE,
@@ -264,12 +264,12 @@ def _exception() -> PathWaiver:
         created_at=NOW,
         reason="later",
     )
-    return PathWaiver.objects.create(
+    return PathException.objects.create(
         lake=LAKE,
         db="sales",
         table="orders",
-        reason="OWNER_PATH_FAIL",
-        why="later",
+        rule="OWNER_PATH_FAIL",
+        justification="later",
         until=timezone.now().date() + timedelta(days=30),
         requested_by="alice",
         approved_by=["bert"],

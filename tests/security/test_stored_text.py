@@ -15,8 +15,8 @@ from lifecycle.models import (
     DryRunRecord,
     Enrollment,
     EnrollmentItem,
+    PathException,
     PathFinding,
-    PathWaiver,
     PolicyRequest,
     PolicySnapshot,
     SamplePartition,
@@ -75,7 +75,7 @@ def poison(target: Target, payload: str) -> None:
     Enrollment.objects.update(reason=payload, note=payload, selection={"db": payload})
     EnrollmentItem.objects.update(owner=payload[:128], note=payload)
     DeletionConsent.objects.update(reason=payload)
-    PathWaiver.objects.update(why=payload, end_reason=payload)
+    PathException.objects.update(justification=payload, end_reason=payload)
     PolicySnapshot.objects.create(
         lake=LAKE, db="sales", table="orders", owner=payload[:128], problem=payload, seen_at=NOW
     )

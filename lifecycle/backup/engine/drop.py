@@ -150,10 +150,10 @@ def _read_facts(
     rules.refresh()
     table = tools.metastore.table_or_none(name)
     batch = _Batch(name, number, table)
-    why = _table_refusal(table, items, rules=rules, tools=tools)
-    if why:
+    reason = _table_refusal(table, items, rules=rules, tools=tools)
+    if reason:
         for item in items:
-            batch.refuse(item.partition, why)
+            batch.refuse(item.partition, reason)
         return batch
     structs = structs_of(tools.metastore, name, table, [item.partition for item in items])
     wanted: list[tuple[facts.ActItem, Any, LakePath]] = []
@@ -174,10 +174,10 @@ def _read_facts(
     for item, struct, location in wanted:
         statuses = listings.get(location)
         files = files_of(statuses, root=location) if statuses else ()
-        why = file_refusal(item, files, location=location, tools=tools)
-        why = why or rules.read_refusal(table, item.partition, statuses or ())
-        if why:
-            batch.refuse(item.partition, why)
+        reason = file_refusal(item, files, location=location, tools=tools)
+        reason = reason or rules.read_refusal(table, item.partition, statuses or ())
+        if reason:
+            batch.refuse(item.partition, reason)
             continue
         batch.intents.append(
             ItemIntent(
@@ -209,9 +209,9 @@ def _table_refusal(
 ) -> str | None:
     if table is None:
         return "the table is not registered any more"
-    why = rules.refusal(table)
-    if why:
-        return why
+    reason = rules.refusal(table)
+    if reason:
+        return reason
     if bool(table.partitionKeys) != bool(items[0].partition):
         return "the table's partitioning is not as approved"
     home = rules.location(table, None)
@@ -275,15 +275,15 @@ def _recheck(batch: _Batch, *, rules: Rules, tools: Tools) -> None:
             batch.put(intent, Outcome.SKIPPED, "its metadata changed a moment ago")
         elif not rules.is_ready(struct):
             batch.put(intent, Outcome.SKIPPED, facts.NOT_READY)
-        elif why := refused or rules.neighbour(table, intent.partition, source):
-            batch.put(intent, Outcome.SKIPPED, why)
+        elif reason := refused or rules.neighbour(table, intent.partition, source):
+            batch.put(intent, Outcome.SKIPPED, reason)
         elif not statuses or files_of(statuses, root=source) != intent.files:
             batch.put(intent, Outcome.SKIPPED, "its files changed a moment ago")
-        elif why := (
+        elif reason := (
             rules.read_refusal(table, intent.partition, statuses)
             or open_file(intent.files, source, tools=tools)
         ):
-            batch.put(intent, Outcome.SKIPPED, why)
+            batch.put(intent, Outcome.SKIPPED, reason)
 
 
 def _rename(batch: _Batch, fence: LakePath, *, tools: Tools, started: float) -> None:
@@ -319,8 +319,8 @@ def _verify(batch: _Batch, fence: LakePath, *, tools: Tools) -> list[ItemIntent]
         if found == intent.files:
             good.append(intent)
         else:
-            why = "files changed while it was moved"
-            _take_back(batch, intent, found, target=target, tools=tools, why=why)
+            reason = "files changed while it was moved"
+            _take_back(batch, intent, found, target=target, tools=tools, reason=reason)
     return good
 
 
@@ -331,14 +331,14 @@ def _take_back(
     *,
     target: LakePath,
     tools: Tools,
-    why: str,
+    reason: str,
 ) -> None:
     short = shortfall(intent.files, found)
     source = _path(intent.source)
     if found and _has_room(source, tools):
         tools.gate()
         tools.fence.move(target, source)
-        batch.put(intent, Outcome.RETURNED, why)
+        batch.put(intent, Outcome.RETURNED, reason)
         return
     if short:
         raise DataSafetyError(
@@ -379,10 +379,10 @@ def _drop(batch: _Batch, moved: list[ItemIntent], *, fence: LakePath, tools: Too
         moved.remove(intent)
         target = fence.child(intent.item)
         found = files_of(tools.lister([target]).get(target, []), root=target)
-        why = with_loss(
+        reason = with_loss(
             "its metadata changed while it was moved, or it is not ready any more", said, intent
         )
-        _take_back(batch, intent, found, target=target, tools=tools, why=why)
+        _take_back(batch, intent, found, target=target, tools=tools, reason=reason)
 
 
 def _confirm(batch: _Batch, moved: list[ItemIntent], *, tools: Tools) -> None:

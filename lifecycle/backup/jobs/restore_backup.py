@@ -126,7 +126,7 @@ class Judged(NamedTuple):
 
     item: dict[str, Any]
     action: str
-    why: str
+    reason: str
     damage: list[Fact]
 
 
@@ -201,13 +201,13 @@ class Backup:
         place = self.home(item) if has_backup else item["source"]
         stands = self.files.stands(place)
         short, damage, is_exact = compare(item, self.files.walk(place) if stands else ())
-        action, why = decide(
+        action, words = decide(
             has_backup=has_backup,
             has_live=not self.files.is_free(item["source"]),
             is_whole=is_exact if not has_backup else not short,
             registered=found,
         )
-        return Judged(item, action, f"{why} ({short[0]})" if short and stands else why, damage)
+        return Judged(item, action, f"{words} ({short[0]})" if short and stands else words, damage)
 
     def act(self, batch: dict[str, Any], judged: list[Judged], stem: str) -> None:
         """Do what was judged, between an intent and a done; a begun step is gone on with."""
@@ -316,7 +316,7 @@ def step_done(batch: dict[str, Any], judged: list[Judged], stem: str) -> dict[st
             "item": one.item["item"],
             "partition": one.item["partition"],
             "outcome": "CONFLICT" if one.action == REFUSED else "RESTORED",
-            "reason": one.why,
+            "reason": one.reason,
         }
         for one in judged
     ]
@@ -344,7 +344,7 @@ def restore(backup: Backup, wanted: argparse.Namespace) -> dict[str, int]:
         judged = backup.judge(batch, items)
         for one in judged:
             counts[one.action] = counts.get(one.action, 0) + 1
-            say(f"{name} {one.item['partition']}: {one.action} {one.why}".rstrip())
+            say(f"{name} {one.item['partition']}: {one.action} {one.reason}".rstrip())
         todo = [one for one in judged if one.action in TO_DO]
         if todo and not wanted.dry_run:
             n_steps = len(_stems(backup, number)) + 1

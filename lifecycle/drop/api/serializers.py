@@ -59,15 +59,19 @@ class LossSerializer(serializers.Serializer[Any]):
     is_part = serializers.BooleanField(read_only=True)
 
 
-class LimitsSerializer(serializers.Serializer[Any]):
+class LimitsSerializer(OldNames, serializers.Serializer[Any]):
     """The caps that the plan stands under now, and how many people it needs."""
+
+    old_names = {
+        "why": "reason",
+    }
 
     max_items = serializers.IntegerField(source="caps.max_items", read_only=True)
     max_bytes = serializers.IntegerField(source="caps.max_bytes", read_only=True)
     max_percent = serializers.IntegerField(source="caps.max_percent", read_only=True)
     n_inventory = serializers.IntegerField(read_only=True)
     n_approvals = serializers.IntegerField(source="needed.n", read_only=True)
-    why = serializers.CharField(source="needed.why", read_only=True)
+    reason = serializers.CharField(source="needed.reason", read_only=True)
     n_may_approve = serializers.IntegerField(read_only=True)
 
 

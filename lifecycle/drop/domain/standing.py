@@ -60,7 +60,7 @@ class StandingDecision:
     """Whether the rule covers the whole share; if not, the sentence that says why."""
 
     covered: bool
-    why: str
+    reason: str
 
 
 def check_rule(rule: StandingRule) -> None:
@@ -87,8 +87,10 @@ def decide(
 
     `dropped_before` says whether an explicitly approved drop of this table generation succeeded.
     """
-    why = _why_explicit(rule, share, used=used, dropped_before=dropped_before, today=today)
-    return StandingDecision(covered=not why, why=why or "Covered by the table's standing rule.")
+    reason = _why_explicit(rule, share, used=used, dropped_before=dropped_before, today=today)
+    return StandingDecision(
+        covered=not reason, reason=reason or "Covered by the table's standing rule."
+    )
 
 
 def reason_of_other_basis(approved: Basis, found: Basis) -> str:
@@ -110,8 +112,8 @@ def _why_explicit(
         return "The table has no standing rule."
     if rule.tbl_id != share.tbl_id:
         return "The rule was approved for an earlier table of this name."
-    if why := reason_of_other_basis(rule.basis, share.basis):
-        return why
+    if reason := reason_of_other_basis(rule.basis, share.basis):
+        return reason
     if not rule.starts_on <= today <= rule.ends_on:
         return f"The rule holds from {rule.starts_on} to {rule.ends_on}."
     if not dropped_before:

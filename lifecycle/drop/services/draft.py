@@ -150,11 +150,11 @@ def _candidates(
                 left_out[LeftOut.UNKNOWN] += 1
                 continue
             candidate = Candidate(_plan_item(row), ExpiryClass(row["cls"]), row["ready"])
-            why = refusal(candidate, circumstances)
-            if why is None:
+            reason = refusal(candidate, circumstances)
+            if reason is None:
                 yield candidate
             else:
-                left_out[why] += 1
+                left_out[reason] += 1
 
 
 def _plan_item(row: dict[str, Any]) -> PlanItem:

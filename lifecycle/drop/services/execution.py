@@ -82,8 +82,8 @@ def plans_start_due(now: datetime, *, lake: str | None = None) -> list[Run]:
 @transaction.atomic
 def _end_uncovered(plan: DropPlan, reason: str, *, now: datetime) -> None:
     """End a plan that its standing rule covers no longer: the next one is put to people."""
-    why = f"{reason} What is due is planned again and put to two people."
-    plan_move(plan, PlanState.LAPSED, now=now, by="system", reason=why)
+    words = f"{reason} What is due is planned again and put to two people."
+    plan_move(plan, PlanState.LAPSED, now=now, by="system", reason=words)
     plan_audit("lapsed", plan, actor="system", now=now, reason=reason)
 
 
@@ -175,7 +175,7 @@ def check_size(plan: DropPlan) -> None:
     if needed.n > asked:
         raise StaleState(
             "plan.approvals",
-            f"{needed.why} It needs {needed.n} approvals now and was put to {asked}: reject it "
+            f"{needed.reason} It needs {needed.n} approvals now and was put to {asked}: reject it "
             "and have it created again.",
             needed=needed.n,
         )

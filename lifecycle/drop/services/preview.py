@@ -96,7 +96,7 @@ def require_something(preview: Preview) -> None:
     """Raise RuleViolation `plan.nothing` where nothing of a selection may go, with the reasons."""
     if not preview.is_empty:
         return
-    said = "; ".join(f"{n:,}: {why}" for _, n, why in preview.reasons) or "no item is chosen."
+    said = "; ".join(f"{n:,}: {reason}" for _, n, reason in preview.reasons) or "no item is chosen."
     raise RuleViolation(
         "plan.nothing",
         f"Nothing of this selection may be dropped now, so no plan was created. {said}",

@@ -83,11 +83,11 @@ def standing_decision(
     """
     rule = plan.standing_rule
     if rule is None:
-        return standing.StandingDecision(covered=False, why="The table has no standing rule.")
+        return standing.StandingDecision(covered=False, reason="The table has no standing rule.")
     try:
         rule_check(rule, also_requesters=requesters, now=now)
     except StaleState as error:
-        return standing.StandingDecision(covered=False, why=error.message)
+        return standing.StandingDecision(covered=False, reason=error.message)
     zone = get_lake(plan.lake).zone
     today = day_of(now, zone)
     others = [

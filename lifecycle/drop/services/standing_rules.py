@@ -209,9 +209,9 @@ def rule_check(rule: StandingRule, *, also_requesters: Collection[str], now: dat
     table = tables.select_related("generation").first()
     if table is None:
         raise StaleState("standing.table", "The last scan did not see the rule's table.")
-    why = standing.reason_of_other_basis(rule_terms(rule).basis, basis_of(table))
-    if why:
-        raise StaleState("standing.policy", why)
+    reason = standing.reason_of_other_basis(rule_terms(rule).basis, basis_of(table))
+    if reason:
+        raise StaleState("standing.policy", reason)
     approval_check(
         APPROVAL_KIND,
         object_id=str(rule.pk),
@@ -254,8 +254,8 @@ def standing_rules_refresh(lake: str, *, now: datetime) -> None:
     today = day_of(now, get_lake(lake).zone)
     for rule in StandingRule.objects.filter(lake=lake, state__in=_LIVE).select_related("approval"):
         if rule.until < today:
-            why = "Its last day is over."
-            RULES.move(rule, StandingRuleState.ENDED, by="system", reason=why, now=now)
+            reason = "Its last day is over."
+            RULES.move(rule, StandingRuleState.ENDED, by="system", reason=reason, now=now)
         elif rule.state == StandingRuleState.PENDING:
             _activate(rule, now=now)
 

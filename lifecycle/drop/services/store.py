@@ -162,10 +162,10 @@ def _open(
         "requesters": requesters,
     }
     needed = plan_needed(plan.lake, n_items=summary.n_items, n_bytes=summary.n_bytes)
-    why = ""
+    reason = ""
     if plan.standing_rule is not None:
-        why = _why_not_covered(plan, drafted, needed, requesters, now=now)
-        if not why:
+        reason = _why_not_covered(plan, drafted, needed, requesters, now=now)
+        if not reason:
             plan_move(plan, PlanState.APPROVED, now=now, **fields)
             plan_audit("covered", plan, actor="system", now=now, rule=plan.standing_rule_id)
             return
@@ -180,15 +180,15 @@ def _open(
             "n_items": summary.n_items,
             "n_bytes": summary.n_bytes,
             "reason": plan.reason,
-            "needed_why": needed.why,
+            "needed_why": needed.reason,
         },
         n_needed=needed.n,
         now=now,
     )
     plan_move(plan, PlanState.PENDING, now=now, approval=approval, **fields)
-    if why:
+    if reason:
         # The reason of a move is that of an end; this is the plan's own.
-        plan.reason = f"{plan.reason} Not covered by the rule: {why}"
+        plan.reason = f"{plan.reason} Not covered by the rule: {reason}"
         plan.save(update_fields=["reason"])
     plan_audit("created", plan, actor=plan.requested_by, now=now, items=summary.n_items)
 
@@ -198,7 +198,7 @@ def _why_not_covered(
 ) -> str:
     """Say why a standing rule's plan needs its own approval; empty when the rule covers it."""
     if needed.n > FEWEST_APPROVALS:
-        return needed.why
+        return needed.reason
     known = [dropped_before(plan.lake, one.tbl_id) for one in drafted.extras.values()]
     decision = standing_decision(
         plan,
@@ -207,7 +207,7 @@ def _why_not_covered(
         requesters=requesters,
         now=now,
     )
-    return "" if decision.covered else decision.why
+    return "" if decision.covered else decision.reason
 
 
 def _write_tables(plan: DropPlan, drafted: Draft, generation: ScanSnapshot) -> None:

@@ -217,5 +217,5 @@ def left_out_rows(left_out: dict[str, int]) -> list[dict[str, Any]]:
     """Return what was left out of a plan, most first, each with its reason in words."""
     counts = sorted(left_out.items(), key=lambda pair: -pair[1])
     return [
-        {"reason": reason, "n": n, "why": EXPLANATIONS[LeftOut(reason)]} for reason, n in counts
+        {"reason": reason, "n": n, "words": EXPLANATIONS[LeftOut(reason)]} for reason, n in counts
     ]

@@ -48,7 +48,7 @@ def alarm_mail_queue(alarm: PolicyEvent, *, now: datetime) -> int:
 
 
 def policy_alarms_close(
-    lake: str, ids: Collection[int], *, why: str, user: User, now: datetime
+    lake: str, ids: Collection[int], *, reason: str, user: User, now: datetime
 ) -> int:
     """Close open alarms, with the reason in the audit record; returns how many were open.
 
@@ -62,12 +62,12 @@ def policy_alarms_close(
         raise NotAllowed("alarm.role", "Only an admin closes a policy alarm.")
     if not ids:
         raise RuleViolation("alarm.nothing", "Choose the alarms to close: tick them in the list.")
-    check_reason(why, "alarm.reason", "Enter a reason; it is kept in the audit record.")
+    check_reason(reason, "alarm.reason", "Enter a reason; it is kept in the audit record.")
     with transaction.atomic():
         rows = PolicyEvent.objects.select_for_update().order_by("pk")
         closed = list(rows.filter(lake=lake, pk__in=ids, is_alarm=True, closed_at=None))
         PolicyEvent.objects.filter(pk__in=[row.pk for row in closed]).update(
-            closed_by=user.username, closed_at=now, closed_reason=why.strip()
+            closed_by=user.username, closed_at=now, closed_reason=reason.strip()
         )
         if closed:
             audit_record(
@@ -78,7 +78,7 @@ def policy_alarms_close(
                 object_id=str(closed[0].pk),
                 data={
                     "alarms": [{"event": row.event_id, "name": str(row)} for row in closed],
-                    "reason": why.strip(),
+                    "reason": reason.strip(),
                 },
                 now=now,
             )

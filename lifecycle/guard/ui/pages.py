@@ -118,7 +118,9 @@ def policy_alarms_close_view(request: HttpRequest) -> HttpResponse:
     """Close the chosen alarms."""
     lake = current_lake(request)
     chosen = [int(text) for text in request.POST.getlist("alarm") if text.isdecimal()]
-    why = request.POST.get("reason", "")
-    n_closed = policy_alarms_close(lake, chosen, why=why, user=person(request), now=timezone.now())
+    reason = request.POST.get("reason", "")
+    n_closed = policy_alarms_close(
+        lake, chosen, reason=reason, user=person(request), now=timezone.now()
+    )
     messages.success(request, f"{n_closed} alarm{'' if n_closed == 1 else 's'} closed.")
     return HttpResponseRedirect(list_url("policy-alarms", lake, open="yes"))

@@ -145,7 +145,7 @@ def _failed(lake: str, owners: _Owners, *, since: datetime, now: datetime) -> li
     ).exclude(outcome="DROPPED")
     grouped = (
         rows.values("db", "table", "outcome")
-        .annotate(items=Count("pk"), why=Min("reason"))
+        .annotate(items=Count("pk"), detail=Min("reason"))
         .order_by("db", "table", "outcome")
     )
     owner_of = dict(_table_owners(lake, {row["db"] for row in grouped}))
@@ -155,7 +155,7 @@ def _failed(lake: str, owners: _Owners, *, since: datetime, now: datetime) -> li
             row["table"],
             owners.of(row["db"], owner_of.get((row["db"], row["table"]), "")),
             n_items=row["items"],
-            detail=row["why"] or row["outcome"].lower(),
+            detail=row["detail"] or row["outcome"].lower(),
         )
         for row in grouped
     ]

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from lifecycle.core.api.names import PartitionField
 from lifecycle.core.domain.enrollment import MAX_TTL_DAYS
-from lifecycle.models import Enrollment, EnrollmentItem, PathWaiver, PolicyRequest
+from lifecycle.models import Enrollment, EnrollmentItem, PathException, PolicyRequest
 from lifecycle.policies.domain.states import RequestKind
 from lifecycle.rules.domain.conformity import Reason
 from portal.ui.api.old_names import OldNames
@@ -152,19 +152,19 @@ class PolicyParamsSerializer(ReasonSerializer):
         return attrs
 
 
-class PathRuleExceptionSerializer(OldNames, serializers.ModelSerializer[PathWaiver]):
+class PathRuleExceptionSerializer(OldNames, serializers.ModelSerializer[PathException]):
     """A rule that does not count for one table or database, until its last day."""
 
-    old_names = {"asked_by": "requested_by"}
+    old_names = {"reason": "rule", "why": "justification", "asked_by": "requested_by"}
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     is_standing = serializers.BooleanField(read_only=True)
     approved_by = serializers.ListField(child=serializers.CharField(), read_only=True)
 
     class Meta:
-        model = PathWaiver
+        model = PathException
         fields: tuple[str, ...] = (
-            *("id", "db", "table", "reason", "why", "until", "requested_by", "approved_by"),
+            *("id", "db", "table", "rule", "justification", "until", "requested_by", "approved_by"),
             *("granted_at", "request", "is_standing", "ended_at", "ended_by", "end_reason"),
         )
         read_only_fields = fields

@@ -52,21 +52,21 @@ class DatabaseSetting(models.Model):
         return f"{self.db} {self.mode}"
 
 
-class PathWaiver(models.Model):
+class PathException(models.Model):
     """An approved, expiring exception of one table or database from one path rule."""
 
     public_id = models.UUIDField(default=uuid.uuid4, editable=False, unique=True)
     lake = models.CharField(max_length=32)
     db = models.CharField(max_length=128)
     table = models.CharField(max_length=256, blank=True, help_text="empty = the database itself")
-    reason = models.CharField(max_length=32, help_text="The rule that is waived.")
-    why = models.TextField()
+    rule = models.CharField(max_length=32, help_text="The rule that is waived.")
+    justification = models.TextField()
     until = models.DateField(help_text="The last day on which it counts.")
     requested_by = models.CharField(max_length=150)
     approved_by = models.JSONField(default=list)
     granted_at = models.DateTimeField()
     request = models.OneToOneField(
-        "lifecycle.PolicyRequest", on_delete=models.PROTECT, related_name="waiver"
+        "lifecycle.PolicyRequest", on_delete=models.PROTECT, related_name="path_exception"
     )
     ended_at = models.DateTimeField(null=True, help_text="When somebody ended it before its day.")
     ended_by = models.CharField(max_length=150, blank=True)
@@ -80,7 +80,7 @@ class PathWaiver(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.name} {self.reason} until {self.until}"
+        return f"{self.name} {self.rule} until {self.until}"
 
     @property
     def name(self) -> str:

@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from lifecycle.core.selectors.filters import REASONS, StandingFilter
 from lifecycle.inventory.selectors.findings import databases_visible, tables_visible
-from lifecycle.models import DatabaseFinding, PathWaiver, PolicyRequest
+from lifecycle.models import DatabaseFinding, PathException, PolicyRequest
 from lifecycle.planning.selectors.inputs import owns_table
 from portal.access.lakes import get_lake
 from portal.access.models import DatabaseAdministrator, User
@@ -26,21 +26,21 @@ EXCEPTION_ORDERS = {
 class PathRuleExceptionFilter(StandingFilter):
     """Exceptions by state, rule and name; those that stand unless the ended are asked for."""
 
-    reason = filters.ChoiceFilter(choices=REASONS, label="Rule")
+    reason = filters.ChoiceFilter(field_name="rule", choices=REASONS, label="Rule")
     db = filters.CharFilter(label="Database")
     table = filters.CharFilter(label="Table")
 
     class Meta:
-        model = PathWaiver
+        model = PathException
         fields: list[str] = []
 
 
-def exceptions_visible(lake: str, user: User, *, today: date) -> QuerySet[PathWaiver]:
+def exceptions_visible(lake: str, user: User, *, today: date) -> QuerySet[PathException]:
     """Give the exceptions that a person asked for, or of what they see.
 
     `is_standing` is annotated.
     """
-    rows: QuerySet[PathWaiver] = PathWaiver.objects.filter(lake=lake).annotate(
+    rows: QuerySet[PathException] = PathException.objects.filter(lake=lake).annotate(
         is_standing=Q(ended_at=None, until__gte=today)
     )
     if user.is_lake_staff:
@@ -51,7 +51,7 @@ def exceptions_visible(lake: str, user: User, *, today: date) -> QuerySet[PathWa
     return rows.filter(Q(requested_by=user.username) | Q(Exists(tables)) | of_database)
 
 
-def get_exception_for_user(lake: str, waiver_id: UUID | str, *, user: User) -> PathWaiver:
+def get_exception_for_user(lake: str, waiver_id: UUID | str, *, user: User) -> PathException:
     """Return one exception, or NotVisible `waiver.missing`, whether it exists or not."""
     visible = exceptions_visible(lake, user, today=date.min)
     found = visible.filter(public_id=waiver_id).select_related("request").first()
@@ -69,18 +69,18 @@ def owns_named(lake: str, db: str, table: str, *, user: User) -> bool:
     return owned.exists() or rows.exists()
 
 
-def may_end_waiver(request: PolicyRequest, user: User, *, now: datetime) -> bool:
+def may_end_exception(request: PolicyRequest, user: User, *, now: datetime) -> bool:
     """Whether a person may end the exception that came of a request.
 
     None stands any more: False.
     """
-    waiver = PathWaiver.objects.filter(request=request, ended_at=None).first()
+    granted = PathException.objects.filter(request=request, ended_at=None).first()
     today = day_of(now, get_lake(request.lake).zone)
-    return waiver is not None and waiver.until >= today and is_exceptions_person(waiver, user)
+    return granted is not None and granted.until >= today and is_exceptions_person(granted, user)
 
 
-def is_exceptions_person(waiver: PathWaiver, user: User) -> bool:
+def is_exceptions_person(granted: PathException, user: User) -> bool:
     """Whether an exception is a person's to end: an admin's, an owner's, or who asked for it."""
-    if user.is_lake_admin or waiver.requested_by == user.username:
+    if user.is_lake_admin or granted.requested_by == user.username:
         return True
-    return owns_named(waiver.lake, waiver.db, waiver.table, user=user)
+    return owns_named(granted.lake, granted.db, granted.table, user=user)

@@ -64,7 +64,7 @@ def get_request_for_user(request_id: UUID | str, *, user: User) -> PolicyRequest
     """Return one request, or NotVisible `policy_request.missing`, whether it exists or not."""
     found = PolicyRequest.objects.filter(pk=request_id).first()
     if found is not None:
-        visible = requests_visible(found.lake, user).select_related("run", "hold", "waiver")
+        visible = requests_visible(found.lake, user).select_related("run", "hold", "path_exception")
         found = visible.filter(pk=found.pk).first()
     if found is None:
         raise NotVisible(

@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import transaction
 
 from lifecycle.inventory.selectors.findings import get_database_for_user, get_table_for_user
-from lifecycle.models import PathWaiver, PolicyRequest
+from lifecycle.models import PathException, PolicyRequest
 from lifecycle.policies.domain.exceptions import check_exception
 from lifecycle.policies.domain.states import RequestKind, RequestState
 from lifecycle.policies.selectors.exception_lists import (
@@ -96,12 +96,12 @@ def exception_approved(request: PolicyRequest, approval: Approval, now: datetime
     if request.until is None or request.until < today:
         raise StaleState("waiver.over", "Its last day is over; it has to be requested again.")
     by = approvers(approval)
-    waiver = PathWaiver.objects.create(
+    granted = PathException.objects.create(
         lake=request.lake,
         db=request.db,
         table=request.table,
-        reason=request.rule,
-        why=request.reason,
+        rule=request.rule,
+        justification=request.reason,
         until=request.until,
         requested_by=request.requested_by,
         approved_by=by,
@@ -110,13 +110,13 @@ def exception_approved(request: PolicyRequest, approval: Approval, now: datetime
     )
     request_move(request, RequestState.DONE, by=", ".join(by), now=now)
     approval_use(approval.pk, run_id=str(request.pk), now=now)
-    _audit("path_waiver.granted", waiver, actor=by[-1], now=now, until=request.until.isoformat())
+    _audit("path_waiver.granted", granted, actor=by[-1], now=now, until=request.until.isoformat())
 
 
 @transaction.atomic
 def exception_end(
     lake: str, waiver_id: UUID | str, *, user: User, reason: str, now: datetime
-) -> PathWaiver:
+) -> PathException:
     """End an exception before its day; from then on nothing is planned under it.
 
     Raises:
@@ -125,47 +125,47 @@ def exception_end(
         RuleViolation: no reason.
         StaleState: it is over already.
     """
-    waiver = get_exception_for_user(lake, waiver_id, user=user)
-    if not is_exceptions_person(waiver, user):
+    granted = get_exception_for_user(lake, waiver_id, user=user)
+    if not is_exceptions_person(granted, user):
         raise NotAllowed("waiver.end", "Who asked for it, an owner of it or an admin ends it.")
     check_reason(reason, "waiver.reason", "Enter a reason for ending the exception.")
     today = day_of(now, get_lake(lake).zone)
-    standing = PathWaiver.objects.filter(pk=waiver.pk, ended_at=None, until__gte=today)
+    standing = PathException.objects.filter(pk=granted.pk, ended_at=None, until__gte=today)
     changes = {"ended_at": now, "ended_by": user.username, "end_reason": reason.strip()}
     if not standing.update(**changes):
         raise StaleState("waiver.ended", "This exception is over already. Reload the page.")
-    waiver.refresh_from_db()
-    _audit("path_waiver.ended", waiver, actor=user.username, now=now, why=reason.strip())
-    return waiver
+    granted.refresh_from_db()
+    _audit("path_waiver.ended", granted, actor=user.username, now=now, end_reason=reason.strip())
+    return granted
 
 
 def exceptions_lapse(lake: str, *, now: datetime) -> int:
     """Record each exception whose last day has passed, once; returns how many were new."""
     today = day_of(now, get_lake(lake).zone)
     with transaction.atomic():
-        over = PathWaiver.objects.filter(lake=lake, ended_at=None, until__lt=today)
+        over = PathException.objects.filter(lake=lake, ended_at=None, until__lt=today)
         rows = list(over.select_for_update().order_by("pk"))
         told = AuditEvent.objects.filter(lake=lake, action=LAPSED)
         known = set(told.values_list("data__request", flat=True)) if rows else set()
         new = [row for row in rows if str(row.request_id) not in known]
-        for waiver in new:
-            _audit(LAPSED, waiver, actor="system", now=now, until=waiver.until.isoformat())
+        for granted in new:
+            _audit(LAPSED, granted, actor="system", now=now, until=granted.until.isoformat())
     return len(new)
 
 
-def _audit(action: str, waiver: PathWaiver, *, actor: str, now: datetime, **data: str) -> None:
+def _audit(action: str, granted: PathException, *, actor: str, now: datetime, **data: str) -> None:
     audit_record(
         action,
         actor=actor,
-        lake=waiver.lake,
-        object_type="table" if waiver.table else "database",
-        object_id=waiver.name,
+        lake=granted.lake,
+        object_type="table" if granted.table else "database",
+        object_id=granted.name,
         data={
-            "rule": waiver.reason,
-            "reason": waiver.why,
-            "requested_by": waiver.requested_by,
-            "approved_by": waiver.approved_by,
-            "request": str(waiver.request_id),
+            "rule": granted.rule,
+            "reason": granted.justification,
+            "requested_by": granted.requested_by,
+            "approved_by": granted.approved_by,
+            "request": str(granted.request_id),
             **data,
         },
         now=now,

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from lifecycle.inventory.selectors.findings import paths_visible
-from lifecycle.models import PathWaiver
+from lifecycle.models import PathException
 from lifecycle.policies.domain.exceptions import MOST_DAYS
 from lifecycle.policies.selectors.exception_lists import (
     EXCEPTION_ORDERS,
@@ -32,7 +32,7 @@ from portal.ui.lists.tables import Column
 FORM_IDS = "ask-%s"
 
 
-def _url(row: PathWaiver) -> str:
+def _url(row: PathException) -> str:
     return reverse("lifecycle:policy-request", args=[row.request_id])
 
 
@@ -41,7 +41,7 @@ EXCEPTIONS = ListSpec(
     caption="Path rule exceptions",
     columns=(
         Column(key="name", title="Of", kind="code", url=_url),
-        Column(key="reason", title="Rule", kind="code"),
+        Column(key="rule", title="Rule", kind="code"),
         Column(
             key="until",
             title="Until",
@@ -49,7 +49,7 @@ EXCEPTIONS = ListSpec(
             template="lifecycle/_exception_until.html",
             sort="until",
         ),
-        Column(key="why", title="Reason"),
+        Column(key="justification", title="Reason"),
         Column(key="requested_by", title="Requested by"),
         Column(
             key="approved_by",
@@ -62,7 +62,8 @@ EXCEPTIONS = ListSpec(
     orders=EXCEPTION_ORDERS,
     filename="path-waivers.csv",
     exports=(
-        "db", "table", "reason", "until", "why", "requested_by", "approved_by", "granted_at",
+        "db", "table", "rule", "until", "justification", "requested_by", "approved_by",
+        "granted_at",
         "ended_at", "ended_by", "end_reason",
     ),
 )  # fmt: skip

@@ -16,7 +16,7 @@ from lifecycle.core.ui.links import database_policy_url, list_url, policy_url, w
 from lifecycle.inventory.selectors.policy import hand_over_warning
 from lifecycle.models import PolicyRequest
 from lifecycle.policies.domain.states import RequestKind, RequestState
-from lifecycle.policies.selectors.exception_lists import may_end_waiver
+from lifecycle.policies.selectors.exception_lists import may_end_exception
 from lifecycle.policies.selectors.requests import (
     REQUEST_ORDERS,
     RequestFilter,
@@ -117,7 +117,7 @@ def policy_request(request: HttpRequest, request_id: UUID) -> HttpResponse:
         "page_url": _page_url(found),
         "warning": _warning(found),
         "what_if": _what_if_rows(found),
-        "may_end_waiver": may_end_waiver(found, user, now=timezone.now()),
+        "may_end_exception": may_end_exception(found, user, now=timezone.now()),
     }
     return render(request, "lifecycle/policy_request.html", context)
 

@@ -21,6 +21,7 @@ from lifecycle.relocation.selectors import (
 )
 from lifecycle.relocation.services.plans import FIXES, fix_request, fix_undo_request
 from portal.access.models import User
+from portal.ui.api.old_names import OldNames
 from portal.ui.api.operations import LAKE, ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
 from portal.ui.api.proposals import decide_api, reasoned_api
@@ -52,14 +53,18 @@ class RelocationDetailSerializer(RelocationPlanSerializer):
         read_only_fields = fields
 
 
-class RelocationMoveSerializer(serializers.ModelSerializer[RelocationMove]):
+class RelocationMoveSerializer(OldNames, serializers.ModelSerializer[RelocationMove]):
     """One path of a relocation plan: from where to where, or why not."""
+
+    old_names = {
+        "why": "left_out_reason",
+    }
 
     class Meta:
         model = RelocationMove
         fields = (
             *("kind", "db", "table", "partition", "owner", "reasons", "source", "target"),
-            *("n_files", "n_bytes", "n_partitions", "state", "why", "note"),
+            *("n_files", "n_bytes", "n_partitions", "state", "left_out_reason", "note"),
         )
         read_only_fields = fields
 

@@ -184,11 +184,11 @@ def _not_today(moves: list[Move], today: Today, found: RelocationDraft) -> list[
     kept = []
     for move in moves:
         found.targets[move.name] = move.target
-        why = not_now(move.name, today)
-        if why is None:
+        reason = not_now(move.name, today)
+        if reason is None:
             kept.append(move)
         else:
-            found.left_out[move.name] = why
+            found.left_out[move.name] = reason
     return kept
 
 

@@ -137,7 +137,7 @@ def check_fix_size(fix: RelocationPlan) -> None:
     if fix.approval is None or needed.n > fix.approval.n_needed:
         raise StaleState(
             "plan.approvals",
-            f"{needed.why} It needs {needed.n} approvals now: reject it and ask for it again.",
+            f"{needed.reason} It needs {needed.n} approvals now: reject it and ask for it again.",
             needed=needed.n,
         )
 
@@ -175,7 +175,7 @@ def fix_finish(
     for row in rows:
         counts[row.state] = counts.get(row.state, 0) + 1
     stays = "what it had moved stays at its new place."
-    why = "" if done else reason_not_done(outcome, error, cancelled=stays)
+    reason = "" if done else reason_not_done(outcome, error, cancelled=stays)
     left = [
         f"{row} ({RelocationMoveState(row.state).label}): {row.note}"
         for row in rows
@@ -191,7 +191,7 @@ def fix_finish(
             state_at_end(outcome),
             now=now,
             by="system",
-            reason=why,
+            reason=reason,
             outcome={"counts": counts, "window": report.window},
         )
         run_log_many(run, last_lines(left), now=now)

@@ -57,12 +57,12 @@ class Looker:
             yield from ((move.name, Immovable.UNSUPPORTED) for move in moves)
             return
         table = self.metastore.table_or_none(name)
-        why = NotNow.CHANGED if table is None else _unsupported(table)
+        reason = NotNow.CHANGED if table is None else _unsupported(table)
         wanted = [move.name.partition for move in moves if move.name.partition]
         structs = structs_of(self.metastore, name, table, wanted) if wanted else {}
         for move in moves:
             struct = structs.get(move.name.partition) if move.name.partition else table
-            yield move.name, why or self._judged(move, name, table, struct)
+            yield move.name, reason or self._judged(move, name, table, struct)
 
     def _judged(self, move: Move, name: TableName, table: Any, struct: Any) -> Any:
         if struct is None or self._location(table, move, struct) != move.source:

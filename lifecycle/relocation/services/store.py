@@ -33,7 +33,16 @@ from portal.lake.errors import StaleState
 
 DIRECTORY_MODE = 0o700
 _CHUNK = 200
-_FIELDS = ("source", "target", "n_files", "n_bytes", "n_partitions", "state", "why", "note")
+_FIELDS = (
+    "source",
+    "target",
+    "n_files",
+    "n_bytes",
+    "n_partitions",
+    "state",
+    "left_out_reason",
+    "note",
+)
 
 
 def fix_draw(fix: RelocationPlan, *, folder: str, now: datetime) -> dict[str, Any]:
@@ -90,9 +99,11 @@ def _fill(rows: list[RelocationMove], drafted: RelocationDraft, *, is_stopped: b
             row.target = str(drafted.targets[name])
         item = planned.get(name)
         if item is None:
-            why = drafted.left_out.get(name)
+            code = drafted.left_out.get(name)
             row.state = RelocationMoveState.LEFT_OUT
-            row.why, row.note = (str(why), WORDS[why]) if why else ("", "It was not checked.")
+            row.left_out_reason, row.note = (
+                (str(code), WORDS[code]) if code else ("", "It was not checked.")
+            )
             continue
         row.source, row.target = item.source, item.target
         row.n_files, row.n_bytes = item.n_files, item.n_bytes
@@ -161,7 +172,7 @@ def fix_store(
             "n_items": len(drafted.items),
             "n_bytes": n_bytes,
             "reason": fix.reason,
-            "needed_why": needed.why,
+            "needed_why": needed.reason,
         },
         n_needed=needed.n,
         now=now,

@@ -81,7 +81,7 @@ ITEMS = ListSpec(
     filename="fix-plan.csv",
     exports=(
         "kind", "db", "table", "partition", "owner", "db_owner", "reasons", "source", "target",
-        "n_files", "n_bytes", "n_partitions", "state", "why", "note",
+        "n_files", "n_bytes", "n_partitions", "state", "left_out_reason", "note",
     ),
 )  # fmt: skip
 CANDIDATES = ListSpec(

@@ -110,7 +110,9 @@ def _check_ready(result: Mapping[str, Any]) -> None:
     if result.get("n_ready"):
         return
     rows = result.get("rows", ())
-    mismatch = next((row["why"] for row in rows if row["choice"] == Choice.MISFIT), "")
+    mismatch = next(
+        (row.get("reason") or row["why"] for row in rows if row["choice"] == Choice.MISFIT), ""
+    )
     if mismatch:
         raise RuleViolation("restore.mismatch", f"Nothing was restored: {mismatch}.")
     raise StaleState("restore.nothing", "Nothing can be restored as it is; see the reasons.")

@@ -197,7 +197,7 @@ def _rows(
         {
             "name": f"{table}/{one.intent.partition}" if one.intent.partition else table,
             "choice": one.choice.value,
-            "why": one.why,
+            "reason": one.reason,
             "target": str(one.target),
         }
         for one in chosen

@@ -27,7 +27,7 @@ from portal.ui.api.pages import KeysetList, Rows
 class RestoreTestSerializer(OldNames, serializers.ModelSerializer[RestoreTest]):
     """One restore test."""
 
-    old_names = {"n_proven": "n_verified"}
+    old_names = {"why": "reason", "n_proven": "n_verified"}
 
     id = serializers.UUIDField(source="public_id", read_only=True)
 
@@ -35,7 +35,7 @@ class RestoreTestSerializer(OldNames, serializers.ModelSerializer[RestoreTest]):
         model = RestoreTest
         fields: ClassVar = [
             *("id", "lake", "run_id", "state", "requested_by", "started_at", "finished_at"),
-            *("n_items", "n_verified", "n_differing", "n_skipped", "n_bytes", "n_rows", "why"),
+            *("n_items", "n_verified", "n_differing", "n_skipped", "n_bytes", "n_rows", "reason"),
             "is_clean",
         ]
         read_only_fields = fields

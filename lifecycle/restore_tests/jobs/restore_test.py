@@ -210,7 +210,7 @@ class RestoreTestJob:
             program = restore_backup.Backup(self.spark, str(home), self.config.metastore_uri)
             plain = program.load(intent_name(intent.batch))
             refused = {
-                one.item["item"]: one.why
+                one.item["item"]: one.reason
                 for one in program.judge(plain, plain["items"])
                 if one.action == restore_backup.REFUSED
             }
@@ -258,8 +258,8 @@ def _of(wanted: dict[str, Any], item: ItemIntent) -> Found:
     )
 
 
-def _skipped(wanted: dict[str, Any], why: str) -> Found:
-    return Found(wanted["id"], outcome=Compared.SKIPPED, remarks=[why])
+def _skipped(wanted: dict[str, Any], reason: str) -> Found:
+    return Found(wanted["id"], outcome=Compared.SKIPPED, remarks=[reason])
 
 
 def _plain(facts: Sequence[FileFact]) -> dict[str, dict[str, object]]:

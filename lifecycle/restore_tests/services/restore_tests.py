@@ -80,7 +80,7 @@ def restore_test_under_way(lake: str, *, now: datetime) -> RestoreTest | None:
     if run is not None and not run.is_final:
         return drill
     restore_test_close(
-        drill, RestoreTestState.INCOMPLETE, why="Its run ended before it began.", now=now
+        drill, RestoreTestState.INCOMPLETE, reason="Its run ended before it began.", now=now
     )
     return None
 

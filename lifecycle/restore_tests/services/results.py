@@ -38,11 +38,11 @@ def restore_test_ingest(
     items = _keep(drill, result.get("items") or (), now=now)
     is_whole = manifest["outcome"] == "done"
     drill.is_clean = bool(result.get("is_clean"))
-    why = "" if is_whole else _why(manifest)
+    reason = "" if is_whole else _why(manifest)
     state = restore_test_state((Compared(one.outcome) for one in items), is_whole=is_whole)
     if state is RestoreTestState.INCOMPLETE and is_whole:
-        why = "Nothing could be compared; see why each item was left out."
-    restore_test_close(drill, state, why=why, now=now)
+        reason = "Nothing could be compared; see why each item was left out."
+    restore_test_close(drill, state, reason=reason, now=now)
     if result.get("cleared") or drill.is_clean:
         # A restore test clears what earlier ones left before it does anything else.
         earlier = RestoreTest.objects.filter(lake=drill.lake, is_clean=False)
@@ -55,7 +55,7 @@ def restore_test_ingest(
 
 
 def restore_test_close(
-    drill: RestoreTest, state: RestoreTestState, *, why: str, now: datetime
+    drill: RestoreTest, state: RestoreTestState, *, reason: str, now: datetime
 ) -> None:
     """End a restore test as `state`, with the sums of its items.
 
@@ -68,12 +68,12 @@ def restore_test_close(
     drill.n_skipped = sum(one[0] == Compared.SKIPPED for one in outcomes)
     drill.n_bytes = sum(one[1] for one in outcomes)
     drill.n_rows = sum(one[2] or 0 for one in outcomes)
-    drill.state, drill.why, drill.finished_at = state, why, now
+    drill.state, drill.reason, drill.finished_at = state, reason, now
     drill.open_key = None
     drill.save()
     counts = {name: getattr(drill, name) for name in ("n_verified", "n_differing", "n_skipped")}
     restore_test_audit(
-        drill, "drill.ended", actor="system", state=str(state), why=why, now=now, **counts
+        drill, "drill.ended", actor="system", state=str(state), reason=reason, now=now, **counts
     )
 
 

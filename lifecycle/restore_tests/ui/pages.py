@@ -77,13 +77,13 @@ RESTORE_TESTS = ListSpec(
         Column(key="n_bytes", title="Bytes read", kind="bytes"),
         Column(key="n_rows", title="Rows read", kind="count"),
         Column(key="requested_by", title="Requested by"),
-        Column(key="why", title="Reason it is inconclusive", is_wide=True),
+        Column(key="reason", title="Reason it is inconclusive", is_wide=True),
     ),
     orders=RESTORE_TEST_ORDERS,
     filename="restore-drills.csv",
     exports=(
         *("public_id", "state", "requested_by", "started_at", "finished_at", "n_items"),
-        *("n_verified", "n_differing", "n_skipped", "n_bytes", "n_rows", "why", "run_id"),
+        *("n_verified", "n_differing", "n_skipped", "n_bytes", "n_rows", "reason", "run_id"),
     ),
 )
 

@@ -6,16 +6,16 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from lifecycle.drop.domain.refusal import Name
 from lifecycle.inventory.models.findings import FindingKind
-from lifecycle.models import PathFinding, PathWaiver, PolicyRequest
+from lifecycle.models import PathException, PathFinding, PolicyRequest
 from lifecycle.policies.domain.states import RequestKind, RequestState
 from lifecycle.rules.domain.conformity import Reason
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 
 
-def exceptions_standing(lake: str, *, today: date) -> QuerySet[PathWaiver]:
+def exceptions_standing(lake: str, *, today: date) -> QuerySet[PathException]:
     """Return the exceptions of a lake that count today."""
-    return PathWaiver.objects.filter(lake=lake, ended_at=None, until__gte=today)
+    return PathException.objects.filter(lake=lake, ended_at=None, until__gte=today)
 
 
 def breaks_rule(lake: str, db: str, table: str, rule: Reason) -> bool:
@@ -34,8 +34,8 @@ def no_longer_excepted(lake: str, *, since: datetime, today: date) -> set[Name]:
     """
     first_day = day_of(since, get_lake(lake).zone)
     passed = Q(ended_at=None, until__gte=first_day, until__lt=today)
-    over = PathWaiver.objects.filter(Q(ended_at__gte=since) | passed, lake=lake)
-    fields = ("db", "table", "reason")
+    over = PathException.objects.filter(Q(ended_at__gte=since) | passed, lake=lake)
+    fields = ("db", "table", "rule")
     kept = set(exceptions_standing(lake, today=today).values_list(*fields))
     return {Name(one[0], one[1]) for one in over.values_list(*fields) if one not in kept}
 
@@ -48,5 +48,5 @@ def with_exceptions(
     asked = PolicyRequest.objects.filter(
         kind=RequestKind.WAIVE, state=RequestState.PENDING, **named
     )
-    granted = PathWaiver.objects.filter(ended_at=None, until__gte=today, **named)
+    granted = PathException.objects.filter(ended_at=None, until__gte=today, **named)
     return rows.annotate(is_granted=Exists(granted), is_asked=Exists(asked))

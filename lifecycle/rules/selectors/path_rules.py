@@ -12,12 +12,12 @@ from portal.lake.clock import day_of
 def path_rules(lake: str, *, now: datetime) -> dict[str, Any]:
     """Return each database's settings, the exceptions that count, and where backups lie."""
     config = get_lake(lake)
-    waivers = exceptions_standing(lake, today=day_of(now, config.zone))
+    granted = exceptions_standing(lake, today=day_of(now, config.zone))
     return {
         "databases": _databases(lake),
         "waivers": [
-            {"db": row.db, "table": row.table, "reason": row.reason, "until": row.until.isoformat()}
-            for row in waivers
+            {"db": row.db, "table": row.table, "reason": row.rule, "until": row.until.isoformat()}
+            for row in granted
         ],
         "backup_roots": list(config.backup_roots),
     }

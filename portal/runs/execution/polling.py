@@ -46,8 +46,8 @@ def run_poll(run: Run, *, now: datetime) -> None:
     _look_after(run, kind, spool, now=now)
     launched = launched_of(run)
     if launch.is_alive(launched):
-        if why := _reason_killed(run, kind, spool, now=now):
-            run_log(run, f"{why}; it was killed.", now=now, level="warning")
+        if reason := _reason_killed(run, kind, spool, now=now):
+            run_log(run, f"{reason}; it was killed.", now=now, level="warning")
             launch.kill(launched)
         else:
             Run.objects.filter(pk=run.pk, epoch=run.epoch, state=RunState.RUNNING).update(

@@ -107,16 +107,16 @@ def fail_unsafe(run: Run, error: DataSafetyError, *, now: datetime) -> None:
     _close(run, RunState.FAILED, error=error.as_dict(), now=now)
 
 
-def run_settle_later(run: Run, why: str, *, now: datetime) -> None:
+def run_settle_later(run: Run, reason: str, *, now: datetime) -> None:
     """Leave a run in SETTLING and have it tried again in half a minute."""
     again = now + SETTLE_AGAIN
     with transaction.atomic():
         n_changed = Run.objects.filter(pk=run.pk, epoch=run.epoch, state=RunState.SETTLING).update(
-            lease_owner="", lease_until=again, message=why[:500]
+            lease_owner="", lease_until=again, message=reason[:500]
         )
         if n_changed:
             publish_run(run, now=now, not_before=again)
-            run_log(run, f"Settling again in 30 s: {why}", now=now, level="warning")
+            run_log(run, f"Settling again in 30 s: {reason}", now=now, level="warning")
     run.refresh_from_db()
 
 
@@ -204,7 +204,7 @@ def is_worth_retrying(error: dict[str, Any]) -> bool:
 
 
 def _again(run: Run, error: dict[str, Any] | None, *, now: datetime) -> None:
-    why = error["message"] if error else "The application ended without a result."
+    reason = error["message"] if error else "The application ended without a result."
     again = now + SETTLE_AGAIN * run.epoch
     with transaction.atomic():
         run_move(
@@ -213,11 +213,11 @@ def _again(run: Run, error: dict[str, Any] | None, *, now: datetime) -> None:
             error=None,
             lease_owner="",
             lease_until=None,
-            message=why[:500],
+            message=reason[:500],
             n_messages=0,
         )
         publish_run(run, now=now, not_before=again)
-        run_log(run, f"Trying again: {why}", now=now, level="warning")
+        run_log(run, f"Trying again: {reason}", now=now, level="warning")
 
 
 def _close(

@@ -106,8 +106,8 @@ def run_cancel(run_id: UUID | str, *, user: User, reason: str = "", now: datetim
             "cancel_requested_at": now,
         }
         _ask_to_stop(run, **asked)
-        why = f": {reason}" if reason else "."
-        run_log(run, f"{user.username} asked to cancel it{why}", now=now, level="warning")
+        words = f": {reason}" if reason else "."
+        run_log(run, f"{user.username} asked to cancel it{words}", now=now, level="warning")
         _audit(run, "run.cancel_asked", actor=user.username, now=now, reason=reason)
     return run
 

@@ -14,6 +14,7 @@ from portal.people.deprovisioning import person_close, person_reopen
 from portal.people.owners import MOST_PEOPLE, owner_set
 from portal.people.search import FoundPerson, people_found
 from portal.people.selectors import owners_mapped, people_all
+from portal.ui.api.old_names import OldNames
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
 from portal.ui.api.serializers import ReasonSerializer
@@ -22,8 +23,12 @@ from portal.ui.views import owners as owners_page
 from portal.ui.views import people as people_page
 
 
-class PersonSerializer(serializers.Serializer[User]):
+class PersonSerializer(OldNames, serializers.Serializer[User]):
     """One account."""
+
+    old_names = {
+        "left_why": "left_reason",
+    }
 
     username = serializers.CharField(read_only=True)
     name = serializers.CharField(read_only=True, source="first_name")
@@ -35,7 +40,7 @@ class PersonSerializer(serializers.Serializer[User]):
     state = serializers.CharField(read_only=True, help_text="HERE or LEFT")
     last_login = serializers.DateTimeField(read_only=True, allow_null=True)
     left_at = serializers.DateTimeField(read_only=True, allow_null=True)
-    left_why = serializers.CharField(read_only=True, allow_null=True)
+    left_reason = serializers.CharField(read_only=True, allow_null=True)
 
 
 class OwnerSerializer(serializers.Serializer[OwnerMapping]):

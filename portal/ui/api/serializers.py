@@ -7,6 +7,7 @@ from rest_framework import serializers
 from portal.audit.models import AuditEvent
 from portal.notices.models import Notice
 from portal.runs.models import Run, RunEvent
+from portal.ui.api.old_names import OldNames
 from portal.ui.run_steps import read_causes
 
 
@@ -42,12 +43,16 @@ class RunLineSerializer(serializers.ModelSerializer[RunEvent]):
         read_only_fields = fields
 
 
-class RunStepSerializer(serializers.Serializer[object]):
+class RunStepSerializer(OldNames, serializers.Serializer[object]):
     """Something that may be done about how a run ended, and the page where it is done."""
+
+    old_names = {
+        "why": "reason",
+    }
 
     title = serializers.CharField(read_only=True)
     url = serializers.CharField(read_only=True)
-    why = serializers.CharField(read_only=True)
+    reason = serializers.CharField(read_only=True)
 
 
 class RunDetailSerializer(RunSerializer):

@@ -22,7 +22,7 @@ ORDERS = {"name": ("username",), "-name": ("-username",), "-seen": ("-last_login
 EXPORTS = tuple(
     Column(key=key, title=key)
     for key in ("username", "first_name", "email", "role_names", "way", "state", "last_login",
-                "left_at", "left_why")
+                "left_at", "left_reason")
 )  # fmt: skip
 
 

@@ -96,9 +96,9 @@ def _take_back(request: HttpRequest, entry: dict[str, Any] | None) -> None:
         )
     begun, code = Begun.of(entry["begun"]), request.GET.get("code", "")
     if not code:
-        why = " ".join(request.GET.get("error_description", "").split())[:200]
+        reason = " ".join(request.GET.get("error_description", "").split())[:200]
         word = request.GET.get("error", "no reason given")[:60]
-        raise NotAllowed("oidc.denied", f"The log-in server refused: {word}. {why}".strip())
+        raise NotAllowed("oidc.denied", f"The log-in server refused: {word}. {reason}".strip())
     identity = _provider(request).finish(begun, code=code, now=now)
     before = request.user
     user = authenticate(request, identity=identity)

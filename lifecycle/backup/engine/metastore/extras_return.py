@@ -183,9 +183,9 @@ def return_to_added(
     )
 
 
-def with_loss(why: str, said: Mapping[str, str], item: ItemIntent) -> str:
+def with_loss(reason: str, said: Mapping[str, str], item: ItemIntent) -> str:
     """Add to the reason of an item what did not come back with it."""
-    return f"{why}; {said[item.item]}" if said.get(item.item) else why
+    return f"{reason}; {said[item.item]}" if said.get(item.item) else reason
 
 
 def _is_unchanged(one: Added) -> bool:

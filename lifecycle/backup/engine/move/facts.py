@@ -70,10 +70,10 @@ def look_at(
     """Look at files and target; returns the step, or why there is none."""
     source, target = LakePath.parse(item.source), LakePath.parse(item.target)
     files = files_of(tools.lister([source]).get(source, ()), root=source)
-    why = file_refusal(item.token, files, location=source, tools=tools)
-    why = why or _target_refusal(target, tools=tools)
-    if why:
-        return why
+    reason = file_refusal(item.token, files, location=source, tools=tools)
+    reason = reason or _target_refusal(target, tools=tools)
+    if reason:
+        return reason
     before = facts.generation_of(struct)
     after = placed(before, source, target, read=rules.read)
     if after == before:

@@ -162,14 +162,14 @@ def _read_facts(
     rules.refresh()
     table = tools.metastore.table_or_none(name)
     batch = _Batch(name, number, table)
-    why = "the table is not registered any more" if table is None else rules.refusal(table)
+    table_reason = "the table is not registered any more" if table is None else rules.refusal(table)
     structs: dict[str, Any] = {}
-    if not why:
+    if not table_reason:
         wanted = [item.partition for item in items if item.partition]
         structs = structs_of(tools.metastore, name, table, wanted) if wanted else {"": table}
     for item in items:
         hold = control.hold_on(item.db, item.table, item.partition, now=tools.clock())
-        reason = why or (f"held: {hold.reason}" if hold else None)
+        reason = table_reason or (f"held: {hold.reason}" if hold else None)
         struct = structs.get(item.partition)
         reason = reason or metadata_refusal(item, table, struct, rules=rules)
         found = reason or look_at(item, struct, _seat(batch), rules=rules, tools=tools)
@@ -195,16 +195,16 @@ def _recheck(batch: _Batch, *, rules: MoveRules, tools: Tools) -> None:
         if step.registered(structs[step.intent.item]) is not Registered.OLD:
             batch.put(step, Outcome.SKIPPED, "its metadata changed a moment ago")
         elif table is not None and (
-            why := rules.refusal(table)
+            reason := rules.refusal(table)
             or rules.neighbour(table, step.intent.partition, step.source)
         ):
-            batch.put(step, Outcome.SKIPPED, why)
+            batch.put(step, Outcome.SKIPPED, reason)
         elif not all(map(rules.is_ready, step.named_in(structs[step.intent.item]))):
             batch.put(step, Outcome.SKIPPED, NOT_READY)
         elif files != step.intent.files:
             batch.put(step, Outcome.SKIPPED, "its files changed a moment ago")
-        elif why := open_file(files, step.source, tools=tools):
-            batch.put(step, Outcome.SKIPPED, why)
+        elif reason := open_file(files, step.source, tools=tools):
+            batch.put(step, Outcome.SKIPPED, reason)
 
 
 def _rename(batch: _Batch, fence: LakePath, *, tools: Tools) -> None:

@@ -143,16 +143,16 @@ def purge_batch(
     probed: list[ProbeResult] | None = None
     with tools.fail.step("facts"):
         batch = read_batch(tools.fs, wanted.directory, wanted.batch)
-        why = purge_refusal(batch, wanted, now=tools.clock(), live=order.live)
+        reason = purge_refusal(batch, wanted, now=tools.clock(), live=order.live)
         told = names.of(tools.fs, wanted.directory, wanted.batch)
-        left = [] if why else items_left(tools.fs, batch, names=told)
-        why = why or _disagrees(wanted, left)
-        why = why or _held(batch, left, tools, control=control)
-        if why is None and not has_purge_begun(tools.fs, batch):
+        left = [] if reason else items_left(tools.fs, batch, names=told)
+        reason = reason or _disagrees(wanted, left)
+        reason = reason or _held(batch, left, tools, control=control)
+        if reason is None and not has_purge_begun(tools.fs, batch):
             probed = _probe(order, batch, tools, names=names)
-        why = why or _changed(batch, left, tools) or _late(probed) or _stranded(probed)
-    if why:
-        return why, probed
+        reason = reason or _changed(batch, left, tools) or _late(probed) or _stranded(probed)
+    if reason:
+        return reason, probed
     with tools.fail.step("intent"):
         _begin(order, wanted, tools)
     with tools.fail.step("delete"):

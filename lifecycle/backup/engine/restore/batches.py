@@ -62,7 +62,7 @@ class Candidate:
     detail: str = ""
 
     @property
-    def why(self) -> str:
+    def reason(self) -> str:
         """The reason as people read it."""
         return WHY[self.choice].format(self.detail)
 
@@ -210,8 +210,8 @@ def table_choice(order: RestoreOrder, batch: JournalBatch, table: Any) -> Verdic
         return None if is_same_table(original, table) else (Choice.TABLE_REPLACED, "")
     if not into and not is_rebuilt(original, table):
         return Choice.NAME_TAKEN, ""
-    why = table_mismatch(original, table)
-    return _mismatch(order, batch, why) if why else None
+    reason = table_mismatch(original, table)
+    return _mismatch(order, batch, reason) if reason else None
 
 
 def target_name(order: RestoreOrder, batch: JournalBatch) -> TableName:
@@ -244,9 +244,9 @@ def _judge(
     if now.closed is not None:
         return now.closed
     if now.table is not None and order.new_name is not None:
-        why = storage_mismatch(from_json(ttypes.Partition, item.metadata).sd, now.table.sd)
-        if why:
-            return _mismatch(order, batch, why)
+        reason = storage_mismatch(from_json(ttypes.Partition, item.metadata).sd, now.table.sd)
+        if reason:
+            return _mismatch(order, batch, reason)
     return _place(tools, _target(order, item)), ""
 
 
@@ -268,8 +268,8 @@ def _taken(
     return Choice.STANDS if order.only_missing else Choice.NAME_TAKEN
 
 
-def _mismatch(order: RestoreOrder, batch: JournalBatch, why: str) -> Verdict:
-    return Choice.MISFIT, f"{target_name(order, batch)}: {why}"
+def _mismatch(order: RestoreOrder, batch: JournalBatch, reason: str) -> Verdict:
+    return Choice.MISFIT, f"{target_name(order, batch)}: {reason}"
 
 
 def _place(tools: Tools, target: LakePath) -> Choice:
@@ -344,4 +344,4 @@ def _outcome(choice: Choice) -> str:
 
 
 def _why(candidate: Candidate) -> str:
-    return "" if candidate.choice is Choice.RESTORED_BEFORE else candidate.why
+    return "" if candidate.choice is Choice.RESTORED_BEFORE else candidate.reason

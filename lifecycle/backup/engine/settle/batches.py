@@ -204,9 +204,9 @@ def _bring_to_rest(
         back |= kept
     for intent in batch.intent.items:
         if intent.item in back:
-            outcomes[intent.item] = _take_back(batch, intent, tools, why=back[intent.item])
-        outcome, why = outcomes[intent.item]
-        outcomes[intent.item] = outcome, with_loss(why, said, intent)
+            outcomes[intent.item] = _take_back(batch, intent, tools, reason=back[intent.item])
+        outcome, reason = outcomes[intent.item]
+        outcomes[intent.item] = outcome, with_loss(reason, said, intent)
     return settled(batch.intent, outcomes, now=tools.now)
 
 
@@ -272,7 +272,7 @@ def _new_data(name: NameState) -> tuple[Outcome, str]:
 
 
 def _take_back(
-    batch: JournalBatch, intent: ItemIntent, tools: SettleTools, *, why: str
+    batch: JournalBatch, intent: ItemIntent, tools: SettleTools, *, reason: str
 ) -> tuple[Outcome, str]:
     """Rename the backup to its old place; new data that came there meanwhile is left alone."""
     source = LakePath.parse(intent.source)
@@ -283,7 +283,7 @@ def _take_back(
         if error.code != "fs.exists":
             raise
         return _new_data(NameState.SAME)
-    return Outcome.RETURNED, why
+    return Outcome.RETURNED, reason
 
 
 def give_back(tools: SettleTools, home: LakePath, live: LakePath) -> None:

@@ -155,8 +155,8 @@ def _bring_to_rest(batch: JournalBatch, sights: list[MoveSight], tools: SettleTo
         elif sight.rest is Rest.HALF_DONE:
             _goes_back(batch, sight, tools)
             back.append(sight.step)
-            why = "undone: paused, no longer approved, or its new place was taken"
-            outcomes[item] = (Outcome.RETURNED, why)
+            reason = "undone: paused, no longer approved, or its new place was taken"
+            outcomes[item] = (Outcome.RETURNED, reason)
         else:
             outcomes[item] = _at_rest(batch, sight, tools)
     name = name_of(batch.intent)

@@ -62,8 +62,8 @@ def undo_to_rest(
         newer = {item.item} if verdict is Verdict.NEW_DATA else frozenset()
         if is_due(struct, batch.intent, item):
             said = return_due(tools.metastore, batch.intent, [item], name=name, newer=newer)
-            outcome, why = outcomes[target.item]
-            outcomes[target.item] = outcome, with_loss(why, said, item)
+            outcome, reason = outcomes[target.item]
+            outcomes[target.item] = outcome, with_loss(reason, said, item)
     return outcomes
 
 

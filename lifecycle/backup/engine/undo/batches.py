@@ -108,8 +108,8 @@ def undo_batches(
         order.batches, lambda ref: undo_batch(order, ref, tools_of(ref.directory)), report=report
     )
     for directory in dict.fromkeys(ref.directory for ref in order.batches):
-        for name, why in _remove_made_tables(order, directory, tools_of(directory)):
-            result.skipped.append({"item": name, "outcome": Outcome.SKIPPED, "reason": why})
+        for name, reason in _remove_made_tables(order, directory, tools_of(directory)):
+            result.skipped.append({"item": name, "outcome": Outcome.SKIPPED, "reason": reason})
     return result
 
 
@@ -201,7 +201,7 @@ def _judge(order: UndoOrder, undo: _Undo, tools: Tools, *, control: Control) -> 
         name = (undo.name.db, undo.name.table, one.item.partition)
         hold = control.hold_on(*name, now=tools.clock())
         found = files_of(listings.get(one.live, ()), root=one.live)
-        why = (
+        reason = (
             (_PURGED if is_purged else "")
             or (f"held: {hold.reason}" if hold else "")
             or metadata_change(undo.batch, one.item, one.step, undo.structs.get(name[2]))
@@ -214,8 +214,8 @@ def _judge(order: UndoOrder, undo: _Undo, tools: Tools, *, control: Control) -> 
             )
             or _changed_files(one, found, tools)
         )
-        if why:
-            undo.outcomes[one.home] = (Outcome.CONFLICT, why)
+        if reason:
+            undo.outcomes[one.home] = (Outcome.CONFLICT, reason)
 
 
 def without_own_holds(control: Control, order: UndoOrder) -> Control:
@@ -286,8 +286,8 @@ def _take_back(
     tools.gate()
     make_room(tools.fs, tools.lister, one.live)
     tools.fence.move(home, one.live)
-    why = with_loss("it changed while it was moved; still restored", said or {}, one.item)
-    undo.outcomes[one.home] = (Outcome.RETURNED, why)
+    reason = with_loss("it changed while it was moved; still restored", said or {}, one.item)
+    undo.outcomes[one.home] = (Outcome.RETURNED, reason)
 
 
 def _drop(undo: _Undo, tools: Tools) -> None:

@@ -136,7 +136,7 @@ def test_a_small_plan_is_not_asked_for_its_share(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "n_needed", "why"),
+    ("limits", "n_needed", "reason"),
     [
         ({"big_items": N}, 2, "Every plan needs 2 people"),
         ({"big_items": N - 1}, 3, "It is a large plan: 5 items are more than 4."),
@@ -147,7 +147,7 @@ def test_a_small_plan_is_not_asked_for_its_share(world: World) -> None:
     ],
 )
 def test_a_plan_needs_more_people_from_one_above_the_size(
-    world: World, limits: dict[str, int], n_needed: int, why: str
+    world: World, limits: dict[str, int], n_needed: int, reason: str
 ) -> None:
     limit(world, **limits)
     plan = world.plan()
@@ -157,10 +157,10 @@ def test_a_plan_needs_more_people_from_one_above_the_size(
     client.force_login(world.person("bert"))
     text = client.get(f"/lifecycle/plans/{plan.pk}/").content.decode()
     assert f"{n_needed}. " in text
-    assert why in text
+    assert reason in text
     shown = client.get(f"/api/v1/lifecycle/plans/{plan.pk}/").json()
     assert (shown["n_needed"], shown["limits"]["n_approvals"]) == (n_needed, n_needed)
-    assert why in shown["limits"]["why"]
+    assert reason in shown["limits"]["reason"]
     # anna asked for it, so bert and carl are left: too few for three, and it is said.
     assert shown["limits"]["n_may_approve"] == 2
     assert ("it cannot be approved until another one is made" in text) is (n_needed > 2)

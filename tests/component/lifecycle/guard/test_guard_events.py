@@ -220,14 +220,14 @@ def test_only_an_admin_closes_alarms_and_says_why(
     ids = list(PolicyEvent.objects.values_list("pk", flat=True))
     for user in (people.owner, people.operator):
         with pytest.raises(NotAllowed):
-            policy_alarms_close("main", ids, why="x", user=user, now=now)
+            policy_alarms_close("main", ids, reason="x", user=user, now=now)
     with pytest.raises(RuleViolation):
-        policy_alarms_close("main", ids, why=" ", user=people.admin, now=now)
+        policy_alarms_close("main", ids, reason=" ", user=people.admin, now=now)
     with pytest.raises(RuleViolation, match="tick them in the list"):
-        policy_alarms_close("main", [], why="set back", user=people.admin, now=now)
-    assert policy_alarms_close("other", ids, why="x", user=people.admin, now=now) == 0
-    assert policy_alarms_close("main", ids, why="set back", user=people.admin, now=now) == 1
-    assert policy_alarms_close("main", ids, why="again", user=people.admin, now=now) == 0
+        policy_alarms_close("main", [], reason="set back", user=people.admin, now=now)
+    assert policy_alarms_close("other", ids, reason="x", user=people.admin, now=now) == 0
+    assert policy_alarms_close("main", ids, reason="set back", user=people.admin, now=now) == 1
+    assert policy_alarms_close("main", ids, reason="again", user=people.admin, now=now) == 0
     closed = PolicyEvent.objects.get(is_alarm=True)
     assert (closed.closed_by, closed.closed_reason) == ("ada", "set back")
     assert AuditEvent.objects.filter(action="policy.alarms_closed").count() == 1

@@ -12,7 +12,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from lifecycle.drop.services.execution import plan_execute
-from lifecycle.models import PathFinding, PathWaiver, PlanState, PolicyRequest, TrendPoint
+from lifecycle.models import PathException, PathFinding, PlanState, PolicyRequest, TrendPoint
 from lifecycle.policies.services.exceptions import ExceptionParams, exception_end, exception_request
 from lifecycle.policies.services.requests import (
     REQUESTS,
@@ -67,9 +67,9 @@ def answer(request: PolicyRequest, user: User, verdict: str = "APPROVE") -> Poli
     )
 
 
-def granted(owner: User, admin: User, **changes: Any) -> PathWaiver:
+def granted(owner: User, admin: User, **changes: Any) -> PathException:
     answer(ask(owner, **changes), admin)
-    return PathWaiver.objects.latest("pk")
+    return PathException.objects.latest("pk")
 
 
 def carried(now: datetime = NOW) -> list[dict[str, str]]:
@@ -136,7 +136,7 @@ def test_only_owners_and_admins_ask_and_never_agree_to_their_own(
     assert answer(own, people.second, "REJECT").state == "REJECTED"
     again = ask(people.admin)
     policy_request_withdraw(again.pk, user=people.admin, reason="", now=NOW)
-    assert not PathWaiver.objects.exists()
+    assert not PathException.objects.exists()
 
 
 def test_a_rule_of_a_database_itself_is_asked_for_by_who_answers_for_it(
@@ -187,7 +187,7 @@ def test_the_first_scan_after_its_last_day_records_its_end_once(
 def test_who_may_end_it_at_any_time(paul: User, people: People) -> None:
     waiver = granted(paul, people.admin)
 
-    def end(user: User, reason: str = "it is moved") -> PathWaiver:
+    def end(user: User, reason: str = "it is moved") -> PathException:
         return exception_end(LAKE, waiver.public_id, user=user, reason=reason, now=NOW)
 
     for user, error in ((people.stranger, NotVisible), (people.operator, NotAllowed)):
@@ -249,7 +249,7 @@ def test_the_page_says_what_became_of_a_waiver_since_the_scan(
     assert "from the next scan on" in client.get(url).content.decode()
     waived_picture(lake)
     exception_end(
-        LAKE, PathWaiver.objects.get().public_id, user=paul, reason="it is moved", now=NOW
+        LAKE, PathException.objects.get().public_id, user=paul, reason="it is moved", now=NOW
     )
     shown = client.get(f"{url}?state=WAIVED").content.decode()
     assert "the next scan evaluates it again" in shown
@@ -277,7 +277,7 @@ def test_the_pages_and_the_api_of_waivers(paul: User, people: People) -> None:
         in client.get(reverse("lifecycle:policy-request", args=[request.pk])).content.decode()
     )
     answer(request, people.admin)
-    waiver = PathWaiver.objects.get()
+    waiver = PathException.objects.get()
     assert "moved in the spring" in client.get(url).content.decode()
     csv = client.get(f"{url}?format=csv")
     assert "stray" in csv.getvalue().decode()
@@ -336,7 +336,7 @@ def test_nothing_is_planned_or_started_under_a_waiver_that_is_over(
         plan = plan_approve(
             plan.pk, user=world.person(name), digest=plan.digest, authenticated_at=now, now=now
         )
-    waiver = PathWaiver.objects.get()
+    waiver = PathException.objects.get()
     exception_end(
         LAKE, waiver.public_id, user=world.person("alice"), reason="moved", now=now + DAY / 2
     )

@@ -311,7 +311,7 @@ def test_the_api_does_what_the_pages_do(picture: ScanSnapshot, people: People) -
     shown = client_of(people.second).get(f"{API}{fix.pk}/").json()
     assert shown["transitions"] == ["approve", "reject"]
     items = admin.get(f"{API}{fix.pk}/items/").json()["results"]
-    assert {one["table"]: one["why"] for one in items} == {
+    assert {one["table"]: one["left_out_reason"] for one in items} == {
         "shared": "SHARED_LOCATION",
         "stray": "",
     }

@@ -178,7 +178,7 @@ def test_one_click_asks_for_a_restore_that_goes_straight_on(world: World) -> Non
     assert preview.params["straight_on"] is True
     page = f"/lifecycle/backups/restore/{preview.pk}/"
     assert b"Reading the current state of the lake" in alice.get(page).content
-    rows = [{"name": "sales.orders/dt=1", "choice": "NAME_TAKEN", "why": "something newer"}]
+    rows = [{"name": "sales.orders/dt=1", "choice": "NAME_TAKEN", "reason": "something newer"}]
     ready(preview, n_conflicts=1, rows=rows)
     text = alice.get(page).content.decode()
     assert "Restore 2 items, leave 1 conflict" in text

@@ -115,8 +115,8 @@ def test_who_says_go_must_have_the_right_to_the_target_too(world: World) -> None
 def test_what_fits_nowhere_is_refused_with_table_rule_and_next_step(world: World) -> None:
     batch = backup(world.root)
     preview = asked(world, "alice", batch, RestoreTo("sales", "orders", into=True))
-    why = WHY[Choice.MISFIT].format("lake/sales.orders: its partition keys are none")
-    row = {"name": "sales.orders/dt=1", "choice": "MISFIT", "why": why, "target": "file:///x"}
+    reason = WHY[Choice.MISFIT].format("lake/sales.orders: its partition keys are none")
+    row = {"name": "sales.orders/dt=1", "choice": "MISFIT", "reason": reason, "target": "file:///x"}
     ended(preview, n_ready=0, n_conflicts=1, n_items=1, rows=[row])
     alice = client_of(world, "alice")
     page = alice.get(f"/lifecycle/backups/restore/{preview.pk}/").content.decode()

@@ -195,7 +195,7 @@ def test_a_drill_that_died_proves_nothing_and_the_next_says_it_is_cleared(world:
     dead = ended(
         restore_test_request(LAKE, user=anna, now=NOW), outcome="failed", error=error, result={}
     )
-    assert (dead.state, dead.why, dead.is_clean) == (
+    assert (dead.state, dead.reason, dead.is_clean) == (
         RestoreTestState.INCOMPLETE,
         "The driver's JVM has gone.",
         False,
@@ -208,7 +208,7 @@ def test_a_drill_that_died_proves_nothing_and_the_next_says_it_is_cleared(world:
         restore_test_request(LAKE, user=anna, now=NOW + 2 * DAY), found(batch, "SKIPPED", item="")
     )
     assert nothing.state == RestoreTestState.INCOMPLETE
-    assert "Nothing could be compared" in nothing.why
+    assert "Nothing could be compared" in nothing.reason
 
 
 def test_the_clock_asks_once_a_week_and_not_under_the_red_button(world: World) -> None:

@@ -280,18 +280,18 @@ def purge_takes_only_what_it_may(
     recorded = [event.action for event in events("backup.purge_begun", "backup.purged")]
     assert recorded == ["backup.purge_begun", "backup.purged"]
     assert re.search(r"purged\s+<time", scene.page("gone"))
-    why = {
+    reason = {
         table: scene.row(table).purge_skipped_reason for table in ("kept", "taken", "live", "came")
     }
-    assert why["kept"] == "held: a law suit"
-    assert why["taken"].startswith("another run has this backup")
-    assert why["live"].startswith("a live table or partition is in the backups of its day")
-    assert why["came"] == "late data at the old place of dt=a was registered just now"
+    assert reason["kept"] == "held: a law suit"
+    assert reason["taken"].startswith("another run has this backup")
+    assert reason["live"].startswith("a live table or partition is in the backups of its day")
+    assert reason["came"] == "late data at the old place of dt=a was registered just now"
     assert "held: a law suit" in scene.page("kept")
 
     # What was left is whole, and what came to light is told.
     act_settle(restore, now=instant())
-    for table in why:
+    for table in reason:
         assert scene.row(table).state == BackupState.DROPPED
         assert scene.backup(table) == before[table], table
     assert scene.lake.metastore.partition_names(scene.lake.table_name("came")) == ["dt=a"]

@@ -183,7 +183,7 @@ def test_stray_data_is_moved_where_the_rules_want_it_and_back(story: FixStory) -
     rows = list(PathFinding.objects.values_list("pk", flat=True))
     fix = fix_request(LAKE, rows, reason="tidy", user=story.people["ada"], now=timezone.now())
     fix = story.drawn(fix)
-    said = {row.table: (row.state, row.why, row.target) for row in fix.items.all()}
+    said = {row.table: (row.state, row.left_out_reason, row.target) for row in fix.items.all()}
     home = lake.db_path
     assert said == {
         "stray": ("PLANNED", "", str(home.child("stray"))),

@@ -77,7 +77,7 @@ def test_an_intent_is_read_back_as_written(intent: BatchIntent) -> None:
 @given(st.lists(st.sampled_from(list(Outcome)), max_size=5), st.none() | st.floats(0, 9))
 def test_a_done_is_read_back_as_written(outcomes: list[Outcome], seconds: float | None) -> None:
     items = tuple(
-        ItemDone(f"i{n}", "dt=ä%20", outcome, "why") for n, outcome in enumerate(outcomes)
+        ItemDone(f"i{n}", "dt=ä%20", outcome, "reason") for n, outcome in enumerate(outcomes)
     )
     done = BatchDone("run", 1, 7, "2026-11-22T00:00:00+00:00", "driver", items, seconds)
     again = BatchDone.from_bytes(done.to_bytes())

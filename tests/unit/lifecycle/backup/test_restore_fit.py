@@ -74,7 +74,7 @@ def test_more_columns_another_place_and_other_policy_fit(live: ttypes.Table) -> 
 
 
 @pytest.mark.parametrize(
-    ("live", "why"),
+    ("live", "reason"),
     [
         (table(table_type="VIRTUAL_VIEW"), "it is a view and holds no data"),
         (table(keys=[("dt", "date")]), "its partition keys are dt date, the backup's are dt s"),
@@ -94,9 +94,9 @@ def test_more_columns_another_place_and_other_policy_fit(live: ttypes.Table) -> 
     ],
 )
 def test_what_a_reader_would_take_for_something_else_is_refused(
-    live: ttypes.Table, why: str
+    live: ttypes.Table, reason: str
 ) -> None:
-    assert why in table_mismatch(table(), live)
+    assert reason in table_mismatch(table(), live)
 
 
 PLACEHOLDER = [("col", "array<string>")]

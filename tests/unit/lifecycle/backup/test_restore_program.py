@@ -74,11 +74,11 @@ def test_it_knows_its_backup_and_says_what_to_do(tmp_path: Path) -> None:
 def test_what_is_done_with_an_item(
     has_backup: bool, has_live: bool, is_whole: bool, registered: str, action: str
 ) -> None:
-    said, why = decide(
+    said, reason = decide(
         has_backup=has_backup, has_live=has_live, is_whole=is_whole, registered=registered
     )
     assert said == action
-    assert bool(why) is (action not in TO_DO)
+    assert bool(reason) is (action not in TO_DO)
 
 
 def test_nothing_is_ever_done_over_what_stands_or_is_newer() -> None:

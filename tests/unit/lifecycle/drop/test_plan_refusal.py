@@ -88,7 +88,7 @@ def test_a_plan_reads_holds_as_a_running_drop_does(hold: str, partition: str) ->
 
 
 @pytest.mark.parametrize(
-    ("candidate", "circumstances", "why"),
+    ("candidate", "circumstances", "reason"),
     [
         (DUE, replace(FREE, modes={}), LeftOut.NOT_ACT_MODE),
         (DUE, replace(FREE, modes={"sales": DatabaseMode.NOTIFY}), LeftOut.NOT_ACT_MODE),
@@ -101,9 +101,9 @@ def test_a_plan_reads_holds_as_a_running_drop_does(hold: str, partition: str) ->
     ],
 )
 def test_each_circumstance_keeps_it_with_its_reason(
-    candidate: Candidate, circumstances: Circumstances, why: LeftOut
+    candidate: Candidate, circumstances: Circumstances, reason: LeftOut
 ) -> None:
-    assert refusal(candidate, circumstances) is why
+    assert refusal(candidate, circumstances) is reason
 
 
 def test_still_read_data_goes_only_with_its_owners_yes() -> None:

@@ -41,7 +41,7 @@ def covered(
     decision = decide(
         rule, share, used=used or UsedToday(), dropped_before=dropped_before, today=today
     )
-    assert decision.why
+    assert decision.reason
     return decision.covered
 
 
