@@ -25,5 +25,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *(url for area, at in _AREAS for url in _room(f"{at}/", f"{area}.urls")),
     *(url for area, at in _AREAS for url in _room(f"api/v1/{at}/", f"{area}.api_urls")),
     *(url for area, at in _AREAS for url in _room(f"api/{at}/", f"{area}.hook_urls")),
+    *_room("", "portal.search.urls"),
     *_room("", "portal.ui.urls"),
 ]

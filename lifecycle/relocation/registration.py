@@ -2,7 +2,9 @@
 
 from lifecycle.core.ui.run_subjects import register_page_subject
 from lifecycle.relocation.run_kinds import register_relocation_kinds
+from lifecycle.relocation.services.plans import FIXES
 from lifecycle.relocation.ui.nav import register_pages
+from portal.search.selectors.proposals import register_proposals
 
 
 def register() -> None:
@@ -10,3 +12,10 @@ def register() -> None:
     register_relocation_kinds()
     register_pages()
     register_page_subject("path_fix", "Relocation plan", "lifecycle:path-fix")
+    register_proposals(
+        FIXES,
+        title="Relocation plans",
+        order=31,
+        page="lifecycle:path-fix",
+        about=lambda plan: f"Relocation plan, {plan.n_items:,} items",
+    )

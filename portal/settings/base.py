@@ -125,6 +125,7 @@ INSTALLED_APPS = [
     "portal.notices",
     "portal.approvals",
     "portal.ui",
+    "portal.search",
     "lifecycle.backup",
     *ROOMS,
     "tasks",
@@ -147,6 +148,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "portal.ui.lists.exports.OneExportMiddleware",
+    "portal.search.ui.opened.OpenedMiddleware",
     "portal.ui.frame.errors.PortalErrorMiddleware",
 ]
 

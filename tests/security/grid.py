@@ -86,6 +86,8 @@ GRID: dict[str, Row] = {
     "ui:api-mail": Row(STAFF | {"owner"}, values=("notice_id",)),
     "ui:api-mail-retry": post_only(STAFF, "notice_id"),
     "ui:api-red-button": Row(SIGNED_IN, SIGNED_IN, body={"do": "press", **WHY}),
+    "search:search": Row(SIGNED_IN),
+    "search:api-search": Row(SIGNED_IN),
     "ui:livez": Row(EVERYBODY),
     "ui:readyz": Row(EVERYBODY),
     "ui:metrics": Row(EVERYBODY),

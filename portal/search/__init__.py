@@ -1,0 +1,1 @@
+"""Search: finds what a person may see by parts of its name or the beginning of its id."""

@@ -1,0 +1,1 @@
+"""Words of names, and how far a typed word is from them."""

@@ -1,0 +1,12 @@
+"""Registers search with the platform: its tick, and what the platform finds itself."""
+
+from portal.search.registry import ObjectPage, register_object_page
+from portal.search.selectors.platform import register_sources
+from portal.search.services.ticks import register_ticks
+
+
+def register() -> None:
+    """Add what search offers."""
+    register_ticks()
+    register_sources()
+    register_object_page(ObjectPage("ui:run", lambda key: f"Run {key['run_id'][:8]}"))

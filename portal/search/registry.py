@@ -1,0 +1,90 @@
+"""Registry of what can be searched, and of pages of objects. Apps register in `ready()`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from portal.access.models import User
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One thing that was found."""
+
+    title: str
+    url: str
+    detail: str = ""
+
+
+class Find(Protocol):
+    """Finds what a person may see; a text that cannot mean anything of it finds nothing."""
+
+    def __call__(self, user: User, lake: str, text: str, limit: int) -> Sequence[Hit]:
+        """Return no more than `limit` hits, the best first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSource:
+    """One kind of thing that can be searched."""
+
+    key: str
+    title: str
+    order: int
+    find: Find
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectPage:
+    """A page that shows one object, for the list of what a person opened last."""
+
+    view: str
+    """The name of its address."""
+    title: Callable[[Mapping[str, Any]], str]
+    """Returns what the object is called, from what the address has of it."""
+    is_table: bool = False
+    """Whether the title is `database.table`: shown while the person may see the table."""
+
+
+TableAddress = Callable[[str, str, str], str]
+DatabaseAddress = Callable[[str, str], str]
+
+_sources: dict[str, SearchSource] = {}
+_pages: dict[str, ObjectPage] = {}
+_tables: list[TableAddress] = []
+_databases: list[DatabaseAddress] = []
+
+
+def register_source(source: SearchSource) -> None:
+    """Add a source; registering the same key again replaces it."""
+    _sources[source.key] = source
+
+
+def all_sources() -> list[SearchSource]:
+    """Return every source, in order."""
+    return sorted(_sources.values(), key=lambda source: (source.order, source.title))
+
+
+def register_object_page(page: ObjectPage) -> None:
+    """Add a page of objects; registering the same address again replaces it."""
+    _pages[page.view] = page
+
+
+def object_page(view: str) -> ObjectPage | None:
+    """Return the page of objects with an address of this name, if it is one."""
+    return _pages.get(view)
+
+
+def register_addresses(*, table: TableAddress, database: DatabaseAddress) -> None:
+    """Set who knows the pages of tables and databases; registering again replaces them."""
+    _tables[:], _databases[:] = [table], [database]
+
+
+def table_address(lake: str, db: str, name: str) -> str:
+    """Return the page of a table; empty where none shows tables."""
+    return _tables[0](lake, db, name) if _tables else ""
+
+
+def database_address(lake: str, db: str) -> str:
+    """Return the page of a database; empty where none shows databases."""
+    return _databases[0](lake, db) if _databases else ""

@@ -1,0 +1,1 @@
+"""Queries of the index, and of what else the platform finds."""

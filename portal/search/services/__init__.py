@@ -1,0 +1,1 @@
+"""Keeps the index of names up to date, and what people opened last."""

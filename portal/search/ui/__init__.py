@@ -1,0 +1,1 @@
+"""The search page and what drops down from the field."""
