@@ -9,7 +9,8 @@ from lifecycle.inventory.models.findings import LatestScan, TableFinding
 from lifecycle.policies.domain.policy import Values
 from lifecycle.policies.domain.states import EnrollmentItemState, EnrollmentState
 from portal.access.models import User
-from portal.approvals.models import Proposal
+from portal.approvals.models import Effect, Proposal, with_reason
+from portal.lake.counts import count_words
 
 LAKE_CHARS = 32
 DB_CHARS = 128
@@ -85,6 +86,18 @@ class Enrollment(Proposal):
 
     def __str__(self) -> str:
         return f"enrollment {self.short_id}"
+
+    @property
+    def title(self) -> str:
+        """What it gives to how many tables, and why."""
+        tables = count_words(self.n_tables, "table")
+        return with_reason(f"Enroll {tables}, LEVEL {self.level}, TTL {self.ttl}", self.reason)
+
+    @property
+    def effect(self) -> Effect:
+        """How many tables it changes."""
+        tables = count_words(self.n_tables, "table")
+        return Effect(f"{tables} put under lifecycle rules", self.n_tables)
 
     @property
     def wanted(self) -> Values:

@@ -14,7 +14,8 @@ from django.db.models import Exists, OuterRef, Q
 from lifecycle.drop.models.plans import PlanState
 from lifecycle.inventory.models.findings import FindingKind, visible_to
 from portal.access.models import User
-from portal.approvals.models import Proposal
+from portal.approvals.models import Effect, Proposal, with_reason
+from portal.lake.counts import count_words
 
 LAKE_CHARS = 32
 DIGEST_CHARS = 64
@@ -97,6 +98,19 @@ class RelocationPlan(Proposal):
 
     def __str__(self) -> str:
         return f"{'undo' if self.undo_of_id else 'fix plan'} {self.short_id}"
+
+    @property
+    def title(self) -> str:
+        """What it moves, and why."""
+        where = "back to where they were" if self.undo_of_id else "to conforming paths"
+        if self.state == PlanState.DRAFTING:
+            return with_reason("Relocation plan being prepared", self.reason)
+        return with_reason(f"Move {count_words(self.n_items, 'item')} {where}", self.reason)
+
+    @property
+    def effect(self) -> Effect:
+        """What would be moved."""
+        return Effect(f"{count_words(self.n_items, 'item')} moved", self.n_items, self.n_bytes)
 
     @property
     def what(self) -> str:

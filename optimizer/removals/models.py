@@ -12,7 +12,9 @@ from optimizer.core.models import (
     subject_of,
 )
 from optimizer.removals.domain.states import RemovalState
-from portal.approvals.models import Proposal
+from optimizer.removals.domain.words import LISTED, RECOVERY
+from portal.approvals.models import Effect, Proposal, with_reason
+from portal.lake.counts import count_words
 
 
 class RemovalPlan(Proposal):
@@ -60,6 +62,25 @@ class RemovalPlan(Proposal):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.short_id}"
+
+    @property
+    def title(self) -> str:
+        """What it removes of which table, or brings back, and why."""
+        words, one = self.listed
+        what = f"{words}: {count_words(self.n_items, one)} of {self.subject}"
+        return with_reason(what, self.reason)
+
+    @property
+    def effect(self) -> Effect:
+        """What would be removed or brought back."""
+        done = "brought back" if self.kind == RECOVERY else "removed"
+        items = count_words(self.n_items, self.listed[1])
+        return Effect(f"{items} {done}", self.n_items, self.n_bytes)
+
+    @property
+    def listed(self) -> tuple[str, str]:
+        """What it lists, and the name of one of it."""
+        return LISTED.get(self.kind, (self.kind, "item"))
 
     @property
     def subject(self) -> MaintainedTable:

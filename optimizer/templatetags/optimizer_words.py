@@ -17,6 +17,7 @@ from optimizer.policies.domain.formats import POLICY_SCHEMAS, TableFormat
 from optimizer.policies.domain.words import changes, say
 from optimizer.policies.selectors.scopes import ScopeRow
 from optimizer.policies.services.preview import Move
+from optimizer.removals.domain.words import RECOVERY
 from optimizer.removals.ui.badges import RECOVERY_BADGES
 from portal.lake.counts import count_words
 from portal.ui.charts.sparklines import Spark, spark_of
@@ -145,37 +146,27 @@ def tasks_url(row: OptimizeTask | RemovalPlan) -> str:
 @register.filter
 def removal_title(plan: RemovalPlan) -> str:
     """Say what a list would remove."""
-    return _REMOVALS[plan.kind][0]
+    return plan.listed[0]
 
 
 @register.filter
 def removal_state(plan: RemovalPlan) -> str:
     """Give the state under which a list is shown: a list that brings rows back removes nothing."""
     recovered = f"RECOVERY_{plan.state}"
-    is_recovery = plan.kind == "HUDI_RECOVERY_EXECUTE"
+    is_recovery = plan.kind == RECOVERY
     return recovered if is_recovery and recovered in RECOVERY_BADGES else f"REMOVAL_{plan.state}"
 
 
 @register.filter
 def removal_items(plan: RemovalPlan) -> str:
     """Say how many of what stand on a list."""
-    return count_words(plan.n_items, _REMOVALS[plan.kind][1])
+    return count_words(plan.n_items, plan.listed[1])
 
 
 @register.simple_tag
 def nothing() -> SafeString:
     """Show that there is no value."""
     return NOTHING
-
-
-_REMOVALS = {
-    "EXPIRE": ("Old snapshots", "snapshot"),
-    "ORPHANS": ("Orphan files", "file"),
-    "HUDI_CLEAN_EXECUTE": ("Old file versions", "path"),
-    "HUDI_TTL_EXECUTE": ("Partition TTL", "partition"),
-    "HUDI_RECOVERY_EXECUTE": ("Lost rows", "row"),
-    "HUDI_ROLLBACK_EXECUTE": ("What dead writers left", "instant"),
-}
 
 
 def _counted(value: int) -> str:

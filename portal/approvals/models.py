@@ -2,11 +2,14 @@
 
 import uuid
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import models
 
 from portal.approvals.domain import ApprovalState, Verdict
+
+REASON_SHOWN = 100
 
 
 class Approval(models.Model):
@@ -77,6 +80,16 @@ class Decision(models.Model):
         return f"{self.verdict} on {self.approval_id}"
 
 
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a proposal would take away or change, in one phrase and in numbers."""
+
+    words: str
+    n_items: int = 0
+    n_bytes: int | None = None
+    """None = it takes no data away, or nobody knows how much."""
+
+
 class Proposal(models.Model):
     """What people approve or reject as a whole; its kind moves it (`proposals.ProposalKind`)."""
 
@@ -94,6 +107,24 @@ class Proposal(models.Model):
         abstract = True
 
     @property
+    def title(self) -> str:
+        """What it asks for and why, as lists, links and mails name it."""
+        return with_reason(str(self), self.reason)
+
+    @property
+    def effect(self) -> Effect:
+        """What it would take away or change."""
+        return Effect("")
+
+    @property
     def short_id(self) -> str:
         """The first eight characters of its id, as people say it."""
         return str(self.pk)[:8]
+
+
+def with_reason(what: str, reason: str) -> str:
+    """Return what is asked for with its reason, cut where it would fill a list."""
+    words = " ".join(reason.split())
+    if len(words) > REASON_SHOWN:
+        words = f"{words[:REASON_SHOWN].rstrip()}…"
+    return f"{what}: {words}" if words else what

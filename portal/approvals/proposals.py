@@ -12,12 +12,13 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import QuerySet
-from django.db.models.functions import Coalesce
+from django.urls import reverse
 
 from portal.access.models import ADMIN, User
 from portal.approvals.domain import ApprovalState, DecisionInput, Verdict
 from portal.approvals.kinds import ApprovalKind, register
 from portal.approvals.models import Approval, Proposal
+from portal.approvals.rows import in_order, named, with_decisions
 from portal.approvals.selectors import Steps, steps_of
 from portal.approvals.services import approval_decide, approval_open, approval_withdraw
 from portal.audit.services import audit_record
@@ -58,6 +59,8 @@ class ProposalKind(Generic[P]):
     audits_moves: ClassVar[bool] = False
     """Whether every move is recorded, and not only the ends."""
 
+    page: ClassVar[str] = ""
+    """The URL name of the page of one proposal, which takes its id."""
     waits_unasked: ClassVar[bool] = False
     """Whether some proposals wait for a person without an approval."""
 
@@ -77,6 +80,14 @@ class ProposalKind(Generic[P]):
     def visible(self, lake: str, user: User) -> QuerySet[P]:
         """Return the proposals of a lake that a person may see."""
         raise NotImplementedError
+
+    def about(self, proposals: QuerySet[P], text: str, user: User) -> QuerySet[P]:
+        """Keep what is about a database or table whose name begins so, as far as `user` sees."""
+        return proposals.filter(named(text))
+
+    def url_of(self, proposal: P) -> str:
+        """Return the address of its page."""
+        return reverse(self.page, args=[proposal.pk])
 
     def lake_of(self, proposal: P) -> str:
         """Return the lake of a proposal."""
@@ -299,10 +310,11 @@ class ProposalKind(Generic[P]):
 
     def read_requesters(self, proposals: Sequence[P]) -> None:
         """Read who counts as a requester of each, so that nothing is asked a row."""
-        also = self.requesters_of(proposals)
-        for one in proposals:
-            if one.approval is not None:
-                one.approval.also_requesters = also.get(one.pk, ())
+        unread = [(one, one.approval) for one in proposals if one.approval is not None]
+        unread = [(one, its) for one, its in unread if its.also_requesters is None]
+        also = self.requesters_of([one for one, _ in unread])
+        for one, approval in unread:
+            approval.also_requesters = also.get(one.pk, ())
 
     def register(self) -> None:
         """Tell the platform of the approval behind every proposal of this kind."""
@@ -358,17 +370,6 @@ class ProposalKind(Generic[P]):
 def proposal_kinds() -> "list[ProposalKind[Any]]":
     """Return every kind that registered, by name."""
     return [_registered[name] for name in sorted(_registered)]
-
-
-def with_decisions(proposals: QuerySet[P]) -> QuerySet[P]:
-    """Read the approvals and decisions along."""
-    read = proposals.select_related("approval")
-    return read.prefetch_related("approval__decisions__user")
-
-
-def in_order(proposals: QuerySet[P]) -> QuerySet[P]:
-    """Order by the time of waiting: the longest wait, which expires first, comes first."""
-    return proposals.order_by(Coalesce("approval__created_at", "created_at"), "pk")
 
 
 def _is_open_to(proposal: Proposal, user: User) -> bool:

@@ -13,7 +13,8 @@ from django.db.models import Exists, OuterRef, Q
 from lifecycle.drop.models.parts import DropPlanPart
 from lifecycle.inventory.models.findings import visible_to
 from portal.access.models import User
-from portal.approvals.models import Proposal
+from portal.approvals.models import Effect, Proposal, with_reason
+from portal.lake.counts import count_words
 
 LAKE_CHARS = 32
 NAME_CHARS = 128
@@ -161,6 +162,23 @@ class DropPlan(Proposal):
 
     def __str__(self) -> str:
         return f"drop plan {self.id}"
+
+    @property
+    def title(self) -> str:
+        """What it drops, as far as its reader may see it, and why."""
+        if self.state == PlanState.DRAFTING:
+            return with_reason("Drop plan being prepared", self.reason)
+        n_tables: int = self.__dict__.get("seen_tables", self.n_tables) or 0
+        tables = count_words(n_tables, "table")
+        items = count_words(self.effect.n_items, "item")
+        return with_reason(f"Drop {items} of {tables}", self.reason)
+
+    @property
+    def effect(self) -> Effect:
+        """What would be lost, as far as its reader may see it."""
+        n_items: int = self.__dict__.get("seen_items", self.n_items) or 0
+        n_bytes: int = self.__dict__.get("seen_bytes", self.n_bytes) or 0
+        return Effect(f"{count_words(n_items, 'item')} moved into a backup", n_items, n_bytes)
 
     @property
     def least_keep_days(self) -> int | None:

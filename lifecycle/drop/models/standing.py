@@ -6,7 +6,8 @@ from django.db import models
 from django.db.models import Q
 
 from lifecycle.drop.models.plans import LAKE_CHARS, NAME_CHARS
-from portal.approvals.models import Proposal
+from portal.approvals.models import Effect, Proposal, with_reason
+from portal.lake.counts import count_words
 
 
 class StandingRuleState(models.TextChoices):
@@ -55,3 +56,15 @@ class StandingRule(Proposal):
 
     def __str__(self) -> str:
         return f"standing rule for {self.db}.{self.table}"
+
+    @property
+    def title(self) -> str:
+        """What it lets go without asking again, and why."""
+        what = f"Drop what is due of {self.db}.{self.table} each day until {self.until:%Y-%m-%d}"
+        return with_reason(what, self.reason)
+
+    @property
+    def effect(self) -> Effect:
+        """What it may take away in a day, at most."""
+        items = count_words(self.max_items_day, "item")
+        return Effect(f"up to {items} a day", self.max_items_day, self.max_bytes_day)

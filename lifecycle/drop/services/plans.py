@@ -10,16 +10,17 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from lifecycle.drop.domain.plan import plan_digest
 from lifecycle.drop.models.plans import ENDED, TRANSITIONS
 from lifecycle.drop.selectors.plans import get_plan_for_user, plan_loss, plans_visible, typed_name
-from lifecycle.models import DropPlan, PlanState
+from lifecycle.models import DropPlan, DropPlanTable, PlanState
 from lifecycle.planning.services.parties import requesters_now, requesters_now_of
 from portal.access.models import User
 from portal.approvals.domain import DecisionInput, Verdict
 from portal.approvals.proposals import ProposalKind
+from portal.approvals.rows import named
 from portal.approvals.selectors import Steps
 from portal.lake.errors import NotAllowed, RuleViolation
 from portal.lake.reasons import check_reason
@@ -35,6 +36,7 @@ class DropPlans(ProposalKind[DropPlan]):
     name = APPROVAL_KIND
     title = "Drop plan"
     model = DropPlan
+    page = "lifecycle:plan"
     transitions = TRANSITIONS
     audited_as = "plan"
     object_type = "drop_plan"
@@ -60,6 +62,11 @@ class DropPlans(ProposalKind[DropPlan]):
     def visible(self, lake: str, user: User) -> QuerySet[DropPlan]:
         """Return the plans that a person may see."""
         return plans_visible(lake, user)
+
+    def about(self, proposals: QuerySet[DropPlan], text: str, user: User) -> QuerySet[DropPlan]:
+        """Keep those with a table of such a name that the person may see."""
+        mine = DropPlanTable.objects.for_user(user).filter(named(text), plan=OuterRef("pk"))
+        return proposals.filter(Exists(mine))
 
     def digest_of(self, proposal: DropPlan) -> str:
         """Return the digest of its items, backup root and days kept, as the row is."""

@@ -48,6 +48,7 @@ class StandingRules(ProposalKind[StandingRule]):
     name = APPROVAL_KIND
     title = "Standing rule"
     model = StandingRule
+    page = "lifecycle:standing-rule"
     transitions: ClassVar = {
         StandingRuleState.PENDING: frozenset(StandingRuleState) - {StandingRuleState.PENDING},
         StandingRuleState.ACTIVE: frozenset({StandingRuleState.ENDED}),

@@ -15,7 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from lifecycle.enrollment.selectors import (
     FILTER_KEYS,
@@ -39,6 +39,7 @@ from lifecycle.policies.domain.states import (
 from portal.access.models import User
 from portal.approvals.models import Approval
 from portal.approvals.proposals import ProposalKind
+from portal.approvals.rows import named
 from portal.approvals.selectors import Steps
 from portal.lake.counts import count_words
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
@@ -61,6 +62,7 @@ class Enrollments(ProposalKind[Enrollment]):
     name = APPROVAL_KIND
     title = "Enrollment"
     model = Enrollment
+    page = "lifecycle:enrolment"
     transitions = ENROLLMENT_TRANSITIONS
     open_states = frozenset({EnrollmentState.PENDING})
     cooling_off = timedelta(0)
@@ -81,6 +83,11 @@ class Enrollments(ProposalKind[Enrollment]):
     def visible(self, lake: str, user: User) -> QuerySet[Enrollment]:
         """Return the enrollments that a person may see."""
         return enrollments_visible(lake, user)
+
+    def about(self, proposals: QuerySet[Enrollment], text: str, user: User) -> QuerySet[Enrollment]:
+        """Keep those with a table of such a name that the person may see."""
+        mine = EnrollmentItem.objects.for_user(user).filter(named(text), enrolment=OuterRef("pk"))
+        return proposals.filter(Exists(mine))
 
     def digest_of(self, proposal: Enrollment) -> str:
         """Return the digest of its values and tables as the rows are now."""

@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from lifecycle.policies.domain.policy import Values
 from lifecycle.policies.domain.states import RequestKind, RequestState
-from portal.approvals.models import Proposal
+from portal.approvals.models import Effect, Proposal, with_reason
 
 LAKE_CHARS = 32
 DB_CHARS = 128
@@ -107,6 +107,43 @@ class PolicyRequest(Proposal):
         return f"{table} {self.partition}".strip()
 
     @property
+    def title(self) -> str:
+        """What it asks for, and why."""
+        return with_reason(f"{self._asked} {self.name}{self._asked_more}", self.reason)
+
+    @property
+    def effect(self) -> Effect:
+        """What it changes; it takes no data away by itself."""
+        words = {
+            RequestKind.SET: f"LEVEL and TTL of {self.name}",
+            RequestKind.EXTEND: f"a hold on {self.name}",
+            RequestKind.HAND_OVER: f"the owner of {self.name}",
+            RequestKind.WAIVE: f"an exception of a path rule for {self.name}",
+        }
+        return Effect(words[RequestKind(self.kind)], 1)
+
+    @property
+    def _asked(self) -> str:
+        words = {
+            RequestKind.SET: "Change the policy of",
+            RequestKind.EXTEND: "Keep",
+            RequestKind.HAND_OVER: "Hand over",
+            RequestKind.WAIVE: "Make an exception for",
+        }
+        return words[RequestKind(self.kind)]
+
+    @property
+    def _asked_more(self) -> str:
+        until = f" until {self.until:%Y-%m-%d}" if self.until else ""
+        words = {
+            RequestKind.SET: f" to LEVEL {_said(self.level)}, TTL {_said(self.ttl)}",
+            RequestKind.EXTEND: until,
+            RequestKind.HAND_OVER: f" to {self.owner}",
+            RequestKind.WAIVE: until,
+        }
+        return words[RequestKind(self.kind)]
+
+    @property
     def seen(self) -> Values:
         """The values that stood on the page."""
         return Values(self.seen_level, self.seen_ttl)
@@ -120,3 +157,7 @@ class PolicyRequest(Proposal):
     def is_final(self) -> bool:
         """Whether nothing more will happen to it."""
         return self.state not in (RequestState.PENDING, RequestState.RUNNING)
+
+
+def _said(value: int | None) -> str:
+    return "not set" if value is None else str(value)

@@ -43,6 +43,7 @@ class PolicyRequests(ProposalKind[PolicyRequest]):
     name = APPROVAL_KIND
     title = "Policy request"
     model = PolicyRequest
+    page = "lifecycle:policy-request"
     transitions = REQUEST_TRANSITIONS
     open_states = frozenset({RequestState.PENDING})
     cooling_off = timedelta(0)

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from lifecycle.drop.models.plans import ENDED, TRANSITIONS
 from lifecycle.models import (
@@ -26,6 +26,7 @@ from lifecycle.planning.services.parties import Basis, requesters_of, requesters
 from lifecycle.relocation.selectors import fix_other_steps, fixes_visible, get_fix_for_user
 from portal.access.models import User
 from portal.approvals.proposals import ProposalKind
+from portal.approvals.rows import named
 from portal.approvals.selectors import Steps
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.reasons import check_reason
@@ -42,6 +43,7 @@ class Relocations(ProposalKind[RelocationPlan]):
     name = FIX_APPROVAL_KIND
     title = "Relocation plan"
     model = RelocationPlan
+    page = "lifecycle:path-fix"
     transitions = TRANSITIONS
     audited_as = "path_fix"
     closed = ("fix.closed", "This plan does not wait for a decision any more.")
@@ -57,6 +59,13 @@ class Relocations(ProposalKind[RelocationPlan]):
     def visible(self, lake: str, user: User) -> QuerySet[RelocationPlan]:
         """Return the relocation plans that a person may see."""
         return fixes_visible(lake, user)
+
+    def about(
+        self, proposals: QuerySet[RelocationPlan], text: str, user: User
+    ) -> QuerySet[RelocationPlan]:
+        """Keep those with a table of such a name that the person may see."""
+        mine = RelocationMove.objects.for_user(user).filter(named(text), fix=OuterRef("pk"))
+        return proposals.filter(Exists(mine))
 
     def requesters(self, proposal: RelocationPlan) -> Collection[str]:
         """Return its maker, and whoever last changed what it rests on."""

@@ -22,6 +22,7 @@ from optimizer.removals.services.records import deleted_by
 from portal.access.models import User
 from portal.approvals.models import Approval
 from portal.approvals.proposals import ProposalKind
+from portal.approvals.rows import named
 from portal.approvals.selectors import Steps
 from portal.approvals.sizes import plan_needed
 
@@ -43,6 +44,7 @@ class Removals(ProposalKind[RemovalPlan]):
     name = APPROVAL_KIND
     title = "Removal from a table"
     model = RemovalPlan
+    page = "optimizer:removal"
     transitions = TRANSITIONS
     audited_as = "removal"
     system = _BY_ITSELF
@@ -61,6 +63,12 @@ class Removals(ProposalKind[RemovalPlan]):
     def visible(self, lake: str, user: User) -> QuerySet[RemovalPlan]:
         """Return the lists of tables that a person may see."""
         return removals_visible(lake, user)
+
+    def about(
+        self, proposals: QuerySet[RemovalPlan], text: str, user: User
+    ) -> QuerySet[RemovalPlan]:
+        """Keep those of a table of such a name, of whichever format."""
+        return proposals.filter(named(text, "table__") | named(text, "hudi__"))
 
     def lake_of(self, proposal: RemovalPlan) -> str:
         """Return the lake of its table."""
