@@ -197,8 +197,24 @@
     loadPlotly(function () { charts.forEach(draw); });
   }
 
+  /* -- keys: a visible link names the key that follows it (j = next, k = previous) ---------- */
+  var KEY_ALIASES = { n: "j", p: "k" };
+
+  function bindKeys() {
+    document.addEventListener("keydown", function (event) {
+      var target = event.target;
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) { return; }
+      if (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) { return; }
+      var key = KEY_ALIASES[event.key] || event.key;
+      if (!/^[a-z]$/.test(key)) { return; }
+      var link = document.querySelector("a[data-lw-key='" + key + "']");
+      if (link) { link.click(); }
+    });
+  }
+
   function start() {
     bindTheme();
+    bindKeys();
     bindFolds();
     bindNavigation();
     root.classList.add("lw-ready");

@@ -10,22 +10,18 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
-from uuid import UUID
 
 from django.db.models import F, Q, QuerySet, TextField
 from django.db.models.functions import Cast, Coalesce
 
 from portal.access.models import User
-from portal.access.selectors import people_with_roles
-from portal.approvals.domain import OPEN, ApprovalState, Given, Request, Verdict, standing_approvers
-from portal.approvals.models import Approval, Effect, Proposal
+from portal.approvals.inbox_rows import InboxRow, Place, inbox_rows, place_of
+from portal.approvals.models import Proposal
 from portal.approvals.proposals import proposal_kinds
 from portal.approvals.rows import with_decisions
-from portal.approvals.selectors import Steps, approval_requesters, requesters_shown
 from portal.approvals.waiting import Found, Kind, needs_decision_of
 
 _START = datetime(1970, 1, 1, tzinfo=UTC)
-NAMES_SHOWN = 3
 
 
 class Tab(StrEnum):
@@ -71,52 +67,6 @@ class InboxFilter:
         return self.tab is not Tab.NEEDS_ME and self.state in (Shown.CLOSED, Shown.ANY)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a row stands in the list: its time, its kind and its id."""
-
-    at: datetime
-    kind: str
-    id: UUID
-
-
-@dataclass(frozen=True, slots=True)
-class InboxRow:
-    """One proposal as the inbox shows it."""
-
-    id: UUID
-    kind: str
-    kind_title: str
-    title: str
-    effect: Effect
-    state: str
-    reason: str
-    requesters: list[str]
-    n_given: int
-    n_needed: int
-    waits_for: list[str]
-    """Everybody who may still approve it, by the rule that decides."""
-    waiting_since: datetime
-    expires_at: datetime | None
-    steps: list[str]
-    url: str
-    place: Place
-
-    @property
-    def waits_for_words(self) -> str:
-        """Who may still approve it: three names at most, and how many more."""
-        names = self.waits_for
-        if len(names) <= NAMES_SHOWN:
-            return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
-        n_more = len(names) - NAMES_SHOWN
-        return f"{', '.join(names[:NAMES_SHOWN])} and {n_more} other{'s' if n_more > 1 else ''}"
-
-    @property
-    def progress_words(self) -> str:
-        """How many have approved of how many who must."""
-        return f"{self.n_given} of {self.n_needed}"
-
-
 @dataclass
 class InboxPage:
     """One page: its rows, whether there are more, and the kinds that could not be read."""
@@ -127,149 +77,97 @@ class InboxPage:
     broken: list[Kind] = field(default_factory=list)
 
 
-def inbox_page(  # noqa: PLR0913 - a page is asked for by whom, where, by what and from which place
-    user: User,
-    lake: str,
-    wanted: InboxFilter,
-    *,
-    now: datetime,
-    size: int,
-    after: Place | None = None,
-    before: Place | None = None,
+@dataclass(frozen=True, slots=True)
+class InboxQuery:
+    """Who looks at which list, and when."""
+
+    user: User
+    lake: str
+    wanted: InboxFilter
+    now: datetime
+
+
+def inbox_page(
+    query: InboxQuery, *, size: int, after: Place | None = None, before: Place | None = None
 ) -> InboxPage:
     """Return a page of the list, after one place or before another."""
     backwards = after is None and before is not None
-    found = proposals_beyond(
-        user, lake, wanted, now=now, place=before if backwards else after,
-        backwards=backwards, size=size + 1,
-    )  # fmt: skip
+    place = before if backwards else after
+    found = proposals_beyond(query, place, backwards=backwards, size=size + 1)
     more, pairs = len(found.rows) > size, found.rows[:size]
     if backwards:
         pairs.reverse()
+    newest = query.wanted.is_newest_first
     return InboxPage(
-        rows=inbox_rows(pairs, user, newest=wanted.is_newest_first, now=now),
+        rows=inbox_rows(pairs, query.user, newest=newest, now=query.now),
         has_next=bool(pairs) and (backwards or more),
         has_previous=bool(pairs) and (more if backwards else after is not None),
         broken=found.broken,
     )
 
 
-def proposals_beyond(  # noqa: PLR0913 - see inbox_page
-    user: User,
-    lake: str,
-    wanted: InboxFilter,
-    *,
-    now: datetime,
-    place: Place | None,
-    backwards: bool,
-    size: int,
+def proposals_beyond(
+    query: InboxQuery, place: Place | None, *, backwards: bool, size: int
 ) -> Found:
     """Return the next proposals from a place on, nearest first, with what could not be read."""
-    order = _Order(wanted.is_newest_first, backwards)
-    if wanted.tab is Tab.NEEDS_ME:
-        found = needs_decision_of(
-            user, lake, now=now, narrowed=lambda kind, rows: _narrowed(kind, rows, wanted, user)
-        )
-        found.rows = [pair for pair in found.rows if wanted.kind in ("", pair[0].name)]
+    order = _Order(query.wanted.is_newest_first, backwards)
+    if query.wanted.tab is Tab.NEEDS_ME:
+        found = _needing(query)
         if backwards:
             found.rows.reverse()
-        found.rows = [pair for pair in found.rows if order.is_beyond(_place(pair), place)]
+        found.rows = [pair for pair in found.rows if order.is_beyond(place_of(pair), place)]
     else:
         found = Found()
         for kind in proposal_kinds():
-            if wanted.kind in ("", kind.name):
-                found.read(kind, _asking(user, lake, wanted, order, place, size))
-        found.rows.sort(key=lambda pair: order.key(_place(pair, newest=order.newest)))
+            if query.wanted.kind in ("", kind.name):
+                found.read(kind, _asking(query, order, place, size))
+        found.rows.sort(key=lambda pair: order.key(place_of(pair, newest=order.newest)))
     found.rows = found.rows[:size]
     return found
 
 
-def inbox_rows(
-    pairs: Sequence[tuple[Kind, Proposal]], user: User, *, newest: bool = False, now: datetime
-) -> list[InboxRow]:
-    """Return proposals as the inbox shows them: a fixed number of queries for any number."""
-    by_kind: dict[str, list[Any]] = {}
-    kinds = {kind.name: kind for kind, _ in pairs}
-    for kind, one in pairs:
-        by_kind.setdefault(kind.name, []).append(one)
-    for name, rows in by_kind.items():
-        kinds[name].read_requesters([one for one in rows if _is_open(one.approval)])
-    roles = frozenset().union(*(kind.roles for kind in kinds.values()))
-    named = {name for kind, one in pairs for name in kind.named_deciders(one)}
-    people = people_with_roles(roles, also=named) if pairs else []
-    return [_row(kind, one, user, people, newest=newest, now=now) for kind, one in pairs]
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """The proposal before or after another one in a list."""
+
+    title: str
+    url: str
 
 
-def place_in(wanted: InboxFilter, kind: Kind, proposal: Proposal) -> Place:
-    """Return where a proposal stands, or would stand, in a list."""
-    return _place((kind, proposal), newest=wanted.is_newest_first)
-
-
-def _row(
-    kind: Kind,
-    one: Proposal,
-    user: User,
-    people: Sequence[User],
-    *,
-    newest: bool,
-    now: datetime,
-) -> InboxRow:
-    approval = one.approval
-    state: str = one.state
-    if approval is not None and state == "PENDING" and approval.state == "APPROVED":
-        state = "APPROVED"  # of a kind whose approval waits until it begins
-    waits = [
-        person.username
-        for person in people
-        if state == "PENDING" and kind.steps(one, person, now=now).approve
-    ]
-    stored = getattr(one, "requesters", None) or [getattr(one, "requested_by", "")]
-    steps = kind.steps(one, user, now=now) if state in ("PENDING", "APPROVED") else Steps()
-    return InboxRow(
-        id=one.pk,
-        kind=kind.name,
-        kind_title=kind.title,
-        title=one.title,
-        effect=one.effect,
-        state=state,
-        reason=one.reason,
-        requesters=requesters_shown(approval, stored),
-        n_given=_n_given(kind, one, people),
-        n_needed=1 if approval is None else approval.n_needed,
-        waits_for=waits,
-        waiting_since=_place((kind, one)).at,
-        expires_at=None if approval is None or state != "PENDING" else approval.expires_at,
-        steps=steps.names,
-        url=kind.url_of(one),
-        place=_place((kind, one), newest=newest),
+def neighbours(
+    query: InboxQuery, kind: Kind, proposal: Proposal
+) -> tuple[Neighbour | None, Neighbour | None]:
+    """Return what comes before and after a proposal in a list, whether or not it is still there."""
+    order = _Order(query.wanted.is_newest_first, backwards=False)
+    place = place_of((kind, proposal), newest=order.newest)
+    if query.wanted.tab is Tab.NEEDS_ME:
+        others = [pair for pair in _needing(query).rows if pair[1].pk != proposal.pk]
+        after = [pair for pair in others if order.is_beyond(place_of(pair), place)]
+        before = [pair for pair in others if not order.is_beyond(place_of(pair), place)]
+        return _neighbour(before[-1:]), _neighbour(after)
+    before, after = (
+        proposals_beyond(query, place, backwards=backwards, size=1).rows
+        for backwards in (True, False)
     )
+    return _neighbour(before), _neighbour(after)
 
 
-def _n_given(kind: Kind, one: Proposal, people: Sequence[User]) -> int:
-    """Count the approvals that stand, by the rule that counts them when it runs."""
-    approval = one.approval
-    if approval is None:
-        return 0
-    roles = {person.pk: person.roles for person in people}
-    given = [
-        Given(
-            said.user.username,
-            Verdict(said.verdict),
-            said.digest,
-            roles.get(said.user_id, frozenset()),
-            said.user.is_active,
-        )
-        for said in approval.decisions.all()
-    ]
-    request = Request.of(
-        state=approval.state,
-        digest=approval.digest,
-        requesters=approval_requesters(approval) if _is_open(approval) else approval.requesters,
-        n_needed=approval.n_needed,
-        expires_at=approval.expires_at,
-        cool_until=approval.cool_until,
-    )
-    return len(standing_approvers(request, given, roles=kind.roles))
+def first_of(query: InboxQuery) -> Neighbour | None:
+    """Return the first proposal of a list."""
+    return _neighbour(proposals_beyond(query, None, backwards=False, size=1).rows)
+
+
+def _neighbour(pairs: Sequence[tuple[Kind, Proposal]]) -> Neighbour | None:
+    return next((Neighbour(one.title, kind.url_of(one)) for kind, one in pairs), None)
+
+
+def _needing(query: InboxQuery) -> Found:
+    def narrowed(kind: Kind, rows: QuerySet[Any]) -> QuerySet[Any]:
+        return _narrowed(query, kind, rows)
+
+    found = needs_decision_of(query.user, query.lake, now=query.now, narrowed=narrowed)
+    found.rows = [pair for pair in found.rows if query.wanted.kind in ("", pair[0].name)]
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,27 +212,23 @@ class _Order:
 
 
 def _asking(
-    user: User,
-    lake: str,
-    wanted: InboxFilter,
-    order: _Order,
-    place: Place | None,
-    size: int,
+    query: InboxQuery, order: _Order, place: Place | None, size: int
 ) -> Callable[[Kind], list[Any]]:
     def ask(kind: Kind) -> list[Any]:
-        rows = kind.visible(lake, user).filter(_OF[wanted.state])
-        rows = _narrowed(kind, rows, wanted, user)
+        rows = kind.visible(query.lake, query.user).filter(_OF[query.wanted.state])
+        rows = _narrowed(query, kind, rows)
         return list(order.cut(with_decisions(rows), kind, place)[:size])
 
     return ask
 
 
-def _narrowed(kind: Kind, rows: QuerySet[Any], wanted: InboxFilter, user: User) -> QuerySet[Any]:
+def _narrowed(query: InboxQuery, kind: Kind, rows: QuerySet[Any]) -> QuerySet[Any]:
+    wanted = query.wanted
     if wanted.tab is Tab.MINE:
-        rows = _requested_by(kind, rows, user.username)
+        rows = _requested_by(kind, rows, query.user.username)
     if wanted.requester:
         rows = _requested_by(kind, rows, wanted.requester)
-    return kind.about(rows, wanted.about, user) if wanted.about else rows
+    return kind.about(rows, wanted.about, query.user) if wanted.about else rows
 
 
 def _requested_by(kind: Kind, rows: QuerySet[Any], name: str) -> QuerySet[Any]:
@@ -344,14 +238,3 @@ def _requested_by(kind: Kind, rows: QuerySet[Any], name: str) -> QuerySet[Any]:
     among = Q(asked__contains=json.dumps(name))
     fields = {one.name for one in kind.model._meta.get_fields()}
     return rows.filter(among | Q(requested_by=name) if "requested_by" in fields else among)
-
-
-def _is_open(approval: Approval | None) -> bool:
-    return approval is not None and ApprovalState(approval.state) in OPEN
-
-
-def _place(pair: tuple[Kind, Proposal], *, newest: bool = False) -> Place:
-    kind, one = pair
-    is_asked = one.approval is not None and not newest
-    at = one.approval.created_at if is_asked and one.approval is not None else one.created_at
-    return Place(at, kind.name, one.pk)

@@ -63,11 +63,6 @@ def all_kinds() -> list[ApprovalKind]:
     return list(_kinds.values())
 
 
-def kinds_decided_by(roles: frozenset[str]) -> list[str]:
-    """Return the names of the kinds on which people with these roles decide."""
-    return [kind.name for kind in _kinds.values() if kind.roles & roles]
-
-
 def get_kind(name: str) -> ApprovalKind:
     """Return a kind by name.
 

@@ -6,14 +6,13 @@ from datetime import datetime
 
 from portal.access.models import User
 from portal.approvals.domain import OPEN, ApprovalState, Verdict
-from portal.approvals.kinds import get_kind, kinds_decided_by
+from portal.approvals.kinds import get_kind
 from portal.approvals.models import Approval, Decision
 
 OWN = (
     "You requested it, or last changed what it is based on, so others must approve. You "
     "may reject it."
 )
-MOST_COUNTED = 1_000
 GIVEN = "You have approved it; you may still reject it until it runs."
 
 
@@ -64,22 +63,6 @@ def is_requester(approval: Approval, user: User) -> bool:
     """Return whether a person may not approve because the request is theirs."""
     names = {name.casefold() for name in approval_requesters(approval)}
     return user.username.casefold() in names
-
-
-def n_to_decide(lake: str, user: User, *, now: datetime) -> int:
-    """Return how many open approvals wait for a person, for the menu: one query at every page.
-
-    Who became a requester since an approval was asked for is not left out; its page does that.
-    """
-    kinds = kinds_decided_by(user.roles)
-    if not kinds:
-        return 0
-    waiting = Approval.objects.filter(
-        lake=lake, state=ApprovalState.PENDING.value, expires_at__gt=now, kind__in=kinds
-    ).exclude(decisions__user=user)
-    own = user.username.casefold()
-    asked = waiting.values_list("requesters", flat=True)[:MOST_COUNTED]
-    return sum(own not in {name.casefold() for name in names} for names in asked)
 
 
 def decisions_of(approval: Approval | None) -> list[Decision]:

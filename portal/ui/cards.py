@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.access.registry import Card
-from portal.approvals.selectors import n_to_decide
+from portal.approvals.waiting import n_needs_me
 from portal.lake.errors import NotVisible
 from portal.runs.domain import RunState
 from portal.runs.kinds.registry import get_kind
@@ -54,7 +54,7 @@ def n_failed_runs(request: HttpRequest) -> int:
 def n_approvals(request: HttpRequest) -> int:
     """Return how many approvals wait for the person."""
     lake = lake_or_none(request)
-    return n_to_decide(lake, person(request), now=timezone.now()) if lake else 0
+    return n_needs_me(person(request), lake, now=timezone.now()) if lake else 0
 
 
 def _title(kind: str) -> str:

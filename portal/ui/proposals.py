@@ -5,20 +5,23 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.views.decorators.http import require_POST
 
 from portal.access.fresh import authenticated_at, require_fresh
 from portal.access.models import User
 from portal.access.registry import Card
 from portal.approvals.domain import DecisionInput
+from portal.approvals.inbox import InboxQuery, first_of, neighbours
 from portal.approvals.models import Proposal
 from portal.approvals.proposals import ProposalKind
 from portal.approvals.selectors import decisions_of, requesters_shown
 from portal.ui.frame.addresses import back_or
 from portal.ui.frame.context import lake_or_none, person
+from portal.ui.inbox import INBOX, Asked, inbox_query, with_inbox
 
 P = TypeVar("P", bound=Proposal)
 View = Callable[..., HttpResponseBase]
@@ -31,6 +34,7 @@ def proposal_context(
     stored = getattr(found, "requesters", [])
     return {
         "proposal": found,
+        "proposal_kind": kind,
         "decide_url": reverse(decide, args=[found.pk]) if decide else "",
         "may": kind.steps(found, user, now=timezone.now()),
         "decisions": decisions_of(found.approval),
@@ -64,10 +68,27 @@ def decide_page(
             authenticated_at=authenticated_at(request),
             now=timezone.now(),
         )
-        messages.success(request, done)
-        return HttpResponseRedirect(url_of(found))
+        return _stayed(request, kind, found, url_of(found), done=done)
 
     return view
+
+
+def _stayed(
+    request: HttpRequest, kind: ProposalKind[P], found: P, url: str, *, done: str
+) -> HttpResponseRedirect:
+    """Return to the proposal, saying what was done and which one of the list comes next."""
+    query = request.POST.get(INBOX, "")
+    wanted = Asked(QueryDict(query)).wanted
+    around = InboxQuery(person(request), kind.lake_of(found), wanted, timezone.now())
+    _, following = neighbours(around, kind, found)
+    following = following or first_of(around)
+    if following is None or following.url == kind.url_of(found):
+        messages.success(request, done)
+    else:
+        link = with_inbox(following.url, query or inbox_query({}), request.GET)
+        words = '{} Next: <a href="{}">{}</a>'
+        messages.success(request, format_html(words, done, link, following.title))
+    return HttpResponseRedirect(with_inbox(url, query, request.GET) if query else url)
 
 
 def reasoned_page(step: Callable[..., P], url_of: Callable[[P], str], *, done: str) -> View:

@@ -4,11 +4,13 @@ from django.urls import path
 
 from portal.health import livez, readyz
 from portal.metrics import Metrics
+from portal.ui.api import approvals as api_approvals
 from portal.ui.api import people as api_people
 from portal.ui.api import schema
 from portal.ui.api import tokens as api_tokens
 from portal.ui.api import views as api
 from portal.ui.views import (
+    approvals,
     audit,
     emergency_stop,
     health,
@@ -41,6 +43,7 @@ urlpatterns = [
     path("runs/<uuid:run_id>/", runs.run, name="run"),
     path("runs/<uuid:run_id>/progress/", runs.run_progress, name="run-progress"),
     path("runs/<uuid:run_id>/cancel/", runs.run_stop, name="run-cancel"),
+    path("approvals/", approvals.approvals, name="approvals"),
     path("audit/", audit.audit, name="audit"),
     path("people/", people.people, name="people"),
     path("people/<str:username>/close/", people.close, name="person-close"),
@@ -62,6 +65,7 @@ urlpatterns = [
     path("api/v1/runs/", api.RunList.as_view(), name="api-runs"),
     path("api/v1/runs/<uuid:run_id>/", api.RunDetail.as_view(), name="api-run"),
     path("api/v1/runs/<uuid:run_id>/cancel/", api.RunCancel.as_view(), name="api-run-cancel"),
+    path("api/v1/approvals/", api_approvals.ApprovalList.as_view(), name="api-approvals"),
     path("api/v1/audit/", api.AuditList.as_view(), name="api-audit"),
     path("api/v1/person-search/", api_people.PersonSearch.as_view(), name="api-person-search"),
     path("api/v1/people/", api_people.PersonList.as_view(), name="api-people"),

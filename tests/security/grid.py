@@ -78,6 +78,8 @@ GRID: dict[str, Row] = {
     "ui:api": Row(SIGNED_IN),
     "ui:api-explorer": Row(SIGNED_IN),
     "ui:schema": Row(SIGNED_IN),
+    "ui:approvals": Row(SIGNED_IN),
+    "ui:api-approvals": Row(SIGNED_IN),
     "ui:api-runs": Row(SIGNED_IN),
     "ui:api-run": Row(OF_THE_RUN, values=("run_id",)),
     "ui:api-run-cancel": post_only(OF_THE_RUN, "run_id", **WHY),

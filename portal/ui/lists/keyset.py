@@ -70,7 +70,7 @@ def keyset_page(
     if sort not in orders:
         sort = next(iter(orders))
     fields = _with_tie_breaker(orders[sort])
-    size = _size(params.get("size", ""), size)
+    size = page_size(params.get("size", ""), size)
     backwards = not params.get("after") and bool(params.get("before"))
     cursor = params.get("before" if backwards else "after") or ""
     towards = [_flip(field) for field in fields] if backwards else fields
@@ -82,7 +82,7 @@ def keyset_page(
             wanted = wanted.filter(_beyond(_decode(cursor, fields), towards))
         keys = list(wanted.values_list(*names)[: size + 1])
     except _UNREADABLE as error:
-        raise _bad_cursor() from error
+        raise bad_cursor() from error
     more = len(keys) > size
     keys = keys[:size]
     if backwards:
@@ -111,7 +111,8 @@ def _flip(field: str) -> str:
     return field[1:] if field.startswith("-") else f"-{field}"
 
 
-def _size(text: str, default: int) -> int:
+def page_size(text: str, default: int = SIZE) -> int:
+    """Return the size of a page that an address asks for, within bounds."""
     try:
         return max(1, min(int(text), SIZE_CAP))
     except ValueError:
@@ -159,15 +160,16 @@ def _decode(cursor: str, fields: Sequence[str]) -> list[Any]:
         padded = cursor + "=" * (-len(cursor) % 4)
         values = json.loads(base64.urlsafe_b64decode(padded.encode("ascii")))
     except (binascii.Error, ValueError, RecursionError) as error:
-        raise _bad_cursor() from error
+        raise bad_cursor() from error
     if not isinstance(values, list) or len(values) != len(fields):
-        raise _bad_cursor()
+        raise bad_cursor()
     if any(isinstance(value, list | dict) for value in values):
-        raise _bad_cursor()
+        raise bad_cursor()
     return values
 
 
-def _bad_cursor() -> RuleViolation:
+def bad_cursor() -> RuleViolation:
+    """Return the error of a cursor that no list has given."""
     return RuleViolation(
         "page.cursor", "This link to a page of the list is broken. Open the list from its start."
     )

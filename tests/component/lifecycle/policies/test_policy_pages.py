@@ -337,6 +337,7 @@ def test_pages_ask_no_more_for_more_rows(people: People, as_: As) -> None:
     client.get(PAGE)  # the first visit writes the session
     few = {url: n_queries(client, url) for url in urls}
     grow(150)
+    client.get(PAGE)  # the menu counts again what waits
     assert {url: n_queries(client, url) for url in urls} == few
     assert max(few.values()) <= 26
 

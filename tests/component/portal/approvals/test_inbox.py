@@ -13,7 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from lifecycle.drop.services.plans import PLANS
 from portal.access.models import User
 from portal.approvals.domain import DecisionInput
-from portal.approvals.inbox import InboxFilter, InboxPage, InboxRow, Shown, Tab, inbox_page
+from portal.approvals.inbox import InboxFilter, InboxPage, InboxQuery, Shown, Tab, inbox_page
+from portal.approvals.inbox_rows import InboxRow
 from tests.component.conftest import LAKE, NOW, People
 from tests.component.portal.approvals.proposal_rows import CASES
 
@@ -24,7 +25,7 @@ NEEDS_ME = InboxFilter()
 
 
 def page(user: User, wanted: InboxFilter, *, now: datetime = NOW, **more: Any) -> InboxPage:
-    return inbox_page(user, LAKE, wanted, now=now, **{"size": 50, **more})
+    return inbox_page(InboxQuery(user, LAKE, wanted, now), **{"size": 50, **more})
 
 
 def walked(user: User, wanted: InboxFilter, size: int) -> Iterator[list[UUID]]:

@@ -18,6 +18,7 @@ from portal.approvals.models import Approval
 from portal.approvals.proposals import ProposalKind, proposal_kinds
 from portal.approvals.services import approval_decide
 from portal.approvals.waiting import n_needs_me, needs_decision_of
+from portal.audit.services import audit_record
 from tests.component.conftest import LAKE, NOW, People
 from tests.component.portal.approvals.proposal_rows import CASES
 
@@ -107,7 +108,7 @@ def test_the_longest_wait_comes_first(people: People) -> None:
 def test_it_costs_the_same_for_one_and_for_twenty_of_each_kind(people: People) -> None:
     def cost(user: User) -> int:
         with CaptureQueriesContext(connection) as queries:
-            n_needs_me(user, LAKE, now=NOW)
+            needs_decision_of(user, LAKE, now=NOW)
         return len(queries)
 
     nothing = cost(people.second)
@@ -138,3 +139,22 @@ def test_who_may_decide_is_read_with_their_roles_at_once(people: People) -> None
     admins = {people.admin.username, people.second.username, people.third.username}
     assert set(roles) == admins | {people.stranger.username}
     assert roles[people.stranger.username] == frozenset()
+
+
+def test_the_number_is_kept_until_something_happens(people: People) -> None:
+    def cost() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            n_needs_me(people.second, LAKE, now=NOW)
+        return len(queries)
+
+    ask_all("ada")
+    cost()
+    assert cost() == 1
+    CASES["drop plan"].ask("ada", NOW, 1)
+    assert n_needs_me(people.second, LAKE, now=NOW) == len(CASES) + 1
+    audit_record(
+        "hold.placed", actor="ben", lake=LAKE, object_type="hold", object_id="1", data={}, now=NOW
+    )
+    assert cost() > 1
+    expired = Approval.objects.earliest("expires_at").expires_at
+    assert n_needs_me(people.second, LAKE, now=expired) == 0
