@@ -90,7 +90,7 @@ def _text(name: str, help_text: str, samples: Iterable[Sample]) -> Iterator[str]
     yield f"# TYPE {full} gauge"
     for labels, value in samples:
         inner = ",".join(f'{key}="{_escaped(label)}"' for key, label in labels.items())
-        yield f"{full}{{{inner}}} {value:g}" if inner else f"{full} {value:g}"
+        yield f"{full}{{{inner}}} {value:.15g}" if inner else f"{full} {value:.15g}"
 
 
 def _escaped(label: str) -> str:

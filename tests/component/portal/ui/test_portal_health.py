@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.access.scopes import METRICS_SCOPE
+from portal.audit.models import AuditHead
 from portal.people.token_rules import TokenParams
 from portal.people.tokens import token_make
 from portal.runs.models import Lease, Run
@@ -48,6 +49,11 @@ def test_metrics_are_readable_by_prometheus(client: Client) -> None:
     assert 'lakewarden_red_button{lake="main"} 0' in text
     for line in text.splitlines():
         assert line.startswith("# ") or line.rsplit(" ", 1)[1].replace(".", "").lstrip("-")
+
+
+def test_a_large_number_keeps_its_digits(client: Client) -> None:
+    AuditHead.objects.update_or_create(pk=1, defaults={"seq": 1_234_567})
+    assert "lakewarden_audit_events 1234567\n" in client.get("/metrics").content.decode()
 
 
 ELSEWHERE = [
