@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
 DAYS_OFFERED = (30, 60, 90)
 MOST_TABLES = 5_000
 NAMED = 10
+LINK_DAYS = 14
 
 
 class AnswerKind(StrEnum):
@@ -77,6 +78,7 @@ class Given:
     to: str = ""
     until: date | None = None
     request: str = ""
+    at: datetime | None = None
 
     def is_of(self, answer: Answer, *, username: str) -> bool:
         """Whether it is this very answer by this person, given before."""
@@ -86,6 +88,35 @@ class Given:
             answer.days,
             answer.to,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class MailLink:
+    """What a link in a notice says: the answer, the table, and the notice's day and person."""
+
+    lake: str
+    db: str
+    table: str
+    kind: AnswerKind
+    days: int
+    username: str
+    notice: str
+    day: date
+
+    @property
+    def last_day(self) -> date:
+        """The last day on which the link opens."""
+        return self.day + timedelta(days=LINK_DAYS)
+
+    @property
+    def name(self) -> str:
+        """The table's name."""
+        return f"{self.db}.{self.table}"
+
+    @property
+    def button(self) -> str:
+        """The answer in the words of its button."""
+        return "Let it go" if self.kind is AnswerKind.LET_GO else f"Keep {self.days} days"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 from django.urls import URLPattern, path
 
 from lifecycle.answers import api
-from lifecycle.answers.ui import bulk
+from lifecycle.answers.ui import bulk, mail_link
 
 ui_urlpatterns: list[URLPattern] = [
     path("answers/", bulk.answers, name="answers"),
+    path("answers/mail/<str:token>/", mail_link.answer_link, name="answer-link"),
 ]
 
 api_urlpatterns: list[URLPattern] = [

@@ -6,6 +6,7 @@ A mail has no hover text, and lines in it can be forged.
 from django import template
 
 from portal.lake.lines import one_line
+from portal.people.search import shown_name
 from portal.ui.templatetags.lw import human_bytes
 
 register = template.Library()
@@ -15,6 +16,12 @@ register = template.Library()
 def plain_bytes(value: int | None) -> str:
     """Spell a size in words."""
     return "unknown size" if value is None else human_bytes(value)
+
+
+@register.filter
+def person_name(username: str) -> str:
+    """Write a person's name as a letter begins with it, on one line."""
+    return one_line(shown_name(username))
 
 
 @register.filter

@@ -9,6 +9,8 @@ ANSWERS: Mapping[str, Row] = {
     # Anybody may answer for tables; those of others are refused one by one in the result.
     "lifecycle-api:answers": post_only(SIGNED_IN),
     "lifecycle:answers": post_only(SIGNED_IN),
+    # What it says is signed, and a forged one answers 400; whom it serves is told by its own test.
+    "lifecycle:answer-link": Row(values=("token:run_id",)),
     "ui:person-options": Row(SIGNED_IN),
     "ui:api-person-search": Row(SIGNED_IN),
     "lifecycle:still-read": Row(SIGNED_IN),

@@ -2,14 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, time
 from functools import reduce
 from operator import or_
 from typing import Any
 
 from django.db.models import Q
 
-from lifecycle.answers.domain import AnswerKind, Given, Outcome
+from lifecycle.answers.domain import AnswerKind, Given, MailLink, Outcome
 from lifecycle.inventory.models.findings import GenerationState
 from lifecycle.inventory.selectors.findings import current_generation
 from lifecycle.models import (
@@ -20,6 +20,8 @@ from lifecycle.models import (
     TableFinding,
 )
 from lifecycle.policies.domain.states import RequestKind, RequestState
+from portal.access.lakes import get_lake
+from portal.notices.models import Notice
 
 Name = tuple[str, str]
 _CHUNK = 200
@@ -63,12 +65,12 @@ def answers_since(
     wishes = DeletionRequest.objects.filter(only, lake=lake, partition="", created_at__gt=since)
     for wish in wishes.exclude(state=DeletionRequest.State.CLOSED):
         words = f"{wish.requested_by} requested its deletion"
-        one = Given(AnswerKind.LET_GO, wish.requested_by, words)
+        one = Given(AnswerKind.LET_GO, wish.requested_by, words, at=wish.created_at)
         given[wish.db, wish.table].append((wish.created_at, one))
     consents = DeletionConsent.objects.filter(only, lake=lake, partition="", ended_at=None)
     for yes in consents.filter(given_at__gt=since):
         words = f"{yes.given_by} consented to its deletion until {yes.until}"
-        one = Given(AnswerKind.LET_GO, yes.given_by, words)
+        one = Given(AnswerKind.LET_GO, yes.given_by, words, at=yes.given_at)
         given[yes.db, yes.table].append((yes.given_at, one))
     return {
         key: [one for _, one in sorted(rows, key=lambda pair: pair[0], reverse=True)]
@@ -94,6 +96,7 @@ def _of_request(row: PolicyRequest) -> Given:
         to=row.owner,
         until=row.until,
         request=str(row.pk),
+        at=row.created_at,
     )
 
 
@@ -131,3 +134,12 @@ def _difference(before: Any, now: Any) -> str:
     if due > due_before:
         return f"{due:,} items are due now, {due_before:,} were when this page was loaded"
     return ""
+
+
+def notice_written_at(link: MailLink) -> datetime:
+    """Return when the notice of a link was written; the beginning of its day where it is gone."""
+    rows = Notice.objects.filter(
+        lake=link.lake, kind=link.notice, day=link.day, recipient=link.username
+    )
+    written: datetime | None = rows.values_list("queued_at", flat=True).first()
+    return written or datetime.combine(link.day, time(), tzinfo=get_lake(link.lake).zone)

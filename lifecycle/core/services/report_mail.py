@@ -20,11 +20,15 @@ _BLOCKS = "▁▂▃▄▅▆▇█"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One value; `path` is an address on the portal, `is_number` puts it to the right."""
+    """One value; `path` is an address on the portal, `is_number` puts it to the right.
+
+    `is_step` is something to do: the text part has its address too.
+    """
 
     text: str
     path: str = ""
     is_number: bool = False
+    is_step: bool = False
 
     @property
     def url(self) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
+from lifecycle.answers.domain import DAYS_OFFERED, AnswerKind, MailLink
+from lifecycle.answers.services.links import link_path
 from lifecycle.core.selectors.sent_notices import coverages_of
 from lifecycle.core.services.people import People, responsible_of
 from lifecycle.core.services.report_mail import Cell, Section, report_mail
@@ -23,7 +25,7 @@ from portal.notices.services import Mail, notice_queue
 from portal.ui.templatetags.lw import human_bytes
 
 KIND = "lifecycle.day_ahead"
-HEAD = ("Table", "What", "Items", "Size", "Can be deleted from")
+HEAD = ("Table", "What", "Items", "Size", "Can be deleted from", "Answer")
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ def _mail(generation: ScanSnapshot, username: str, rows: list[Going]) -> Mail:
     section = Section(
         title=f"Can be deleted from {tomorrow}",
         head=HEAD,
-        rows=[_cells(going) for going in rows],
+        rows=[_cells(going, _keep(going.table, generation, username)) for going in rows],
         path=list_path(lake, username),
         link="See why, and what you can do",
         note=_in_place_of(rows),
@@ -128,7 +130,15 @@ def _mail(generation: ScanSnapshot, username: str, rows: list[Going]) -> Mail:
     )
 
 
-def _cells(going: Going) -> tuple[Cell, ...]:
+def _keep(table: TableFinding, generation: ScanSnapshot, username: str) -> MailLink:
+    """Return the answer that a row offers."""
+    return MailLink(
+        table.lake, table.db, table.table, AnswerKind.KEEP, DAYS_OFFERED[0], username, KIND,
+        generation.day,
+    )  # fmt: skip
+
+
+def _cells(going: Going, link: MailLink) -> tuple[Cell, ...]:
     table, items = going.table, going.items
     names = items.first if items.first == items.last else f"{items.first} to {items.last}"
     day = str(going.first_on)
@@ -146,6 +156,7 @@ def _cells(going: Going) -> tuple[Cell, ...]:
         Cell(n_items, is_number=True),
         Cell(size, is_number=True),
         Cell(day),
+        Cell(link.button, link_path(link), is_step=True),
     )
 
 

@@ -95,7 +95,8 @@ def _queue_one(
     people: People,
     now: datetime,
 ) -> None:
-    mail = week_ahead_mail([one.news for one in tables], generation=generation, username=username)
+    news = [one.news for one in tables]
+    mail = week_ahead_mail(news, generation=generation, username=username, kind=KIND)
     with transaction.atomic():
         notice = notice_queue(
             KIND,

@@ -9,6 +9,8 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.urls import reverse
 
+from lifecycle.answers.domain import DAYS_OFFERED, AnswerKind, MailLink
+from lifecycle.answers.services.links import link_url
 from lifecycle.inventory.domain.due_totals import Due
 from lifecycle.inventory.selectors.dropped import due_of
 from lifecycle.models import ScanSnapshot, TableFinding
@@ -53,13 +55,16 @@ class TableNews:
 
 
 def week_ahead_mail(
-    tables: Sequence[TableNews], *, generation: ScanSnapshot, username: str
+    tables: Sequence[TableNews], *, generation: ScanSnapshot, username: str, kind: str
 ) -> Mail:
     """Write one person's mail; the same tables give the same words."""
     last = max(news.horizon_on for news in tables)
     context = {
         "username": username,
-        "tables": tables[:TABLES_SHOWN],
+        "tables": [
+            (news, answer_links(news.table, generation=generation, username=username, kind=kind))
+            for news in tables[:TABLES_SHOWN]
+        ],
         "n_more": max(len(tables) - TABLES_SHOWN, 0),
         "n_tables": len(tables),
         "n_due": sum(news.n_due for news in tables),
@@ -75,6 +80,23 @@ def week_ahead_mail(
         text=render_to_string("lifecycle/mail/week_ahead.txt", context),
         html=render_to_string("lifecycle/mail/week_ahead.html", context),
     )
+
+
+def answer_links(
+    table: TableFinding, *, generation: ScanSnapshot, username: str, kind: str
+) -> list[tuple[str, str]]:
+    """Return the answers that a notice offers for a table: their words and places on the portal."""
+    kinds = [AnswerKind.KEEP]
+    if table.n_clean_now or table.n_still_read:
+        kinds.append(AnswerKind.LET_GO)
+    links = [
+        MailLink(
+            table.lake, table.db, table.table, answer,
+            DAYS_OFFERED[0] if answer is AnswerKind.KEEP else 0, username, kind, generation.day,
+        )
+        for answer in kinds
+    ]  # fmt: skip
+    return [(link.button, link_url(link)) for link in links]
 
 
 def list_url(lake: str, username: str) -> str:
