@@ -80,6 +80,26 @@ class Decision(models.Model):
         return f"{self.verdict} on {self.approval_id}"
 
 
+class ApprovalComment(models.Model):
+    """What a person wrote about a proposal; it is never changed."""
+
+    lake = models.CharField(max_length=32)
+    kind = models.CharField(max_length=64)
+    object_id = models.UUIDField()
+    author = models.CharField(max_length=150)
+    text = models.TextField()
+    at = models.DateTimeField()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["kind", "object_id", "at"], name="approvals_comments_on"),
+            models.Index(fields=["author", "at"], name="approvals_comments_by"),
+        ]
+
+    def __str__(self) -> str:
+        return f"comment of {self.author} on {self.kind} {self.object_id}"
+
+
 @dataclass(frozen=True, slots=True)
 class Effect:
     """What a proposal would take away or change, in one phrase and in numbers."""

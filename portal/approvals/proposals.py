@@ -22,7 +22,7 @@ from portal.approvals.rows import in_order, named, with_decisions
 from portal.approvals.selectors import Steps, steps_of
 from portal.approvals.services import approval_decide, approval_open, approval_withdraw
 from portal.audit.services import audit_record
-from portal.lake.errors import NotAllowed, StaleState
+from portal.lake.errors import NotAllowed, NotVisible, StaleState
 from portal.lake.reasons import check_reason, check_text
 
 P = TypeVar("P", bound=Proposal)
@@ -370,6 +370,20 @@ class ProposalKind(Generic[P]):
 def proposal_kinds() -> "list[ProposalKind[Any]]":
     """Return every kind that registered, by name."""
     return [_registered[name] for name in sorted(_registered)]
+
+
+def get_proposal_kind(name: str) -> "ProposalKind[Any]":
+    """Return a kind by name.
+
+    Raises:
+        NotVisible: `approval.kind`, none of that name registered.
+    """
+    try:
+        return _registered[name]
+    except KeyError:
+        raise NotVisible(
+            "approval.kind", f"No approval of the kind '{name}' is known.", kind=name
+        ) from None
 
 
 def _is_open_to(proposal: Proposal, user: User) -> bool:

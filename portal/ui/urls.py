@@ -44,6 +44,11 @@ urlpatterns = [
     path("runs/<uuid:run_id>/progress/", runs.run_progress, name="run-progress"),
     path("runs/<uuid:run_id>/cancel/", runs.run_stop, name="run-cancel"),
     path("approvals/", approvals.approvals, name="approvals"),
+    path(
+        "approvals/<str:kind>/<uuid:proposal_id>/comments/",
+        approvals.comment,
+        name="approval-comments",
+    ),
     path("audit/", audit.audit, name="audit"),
     path("people/", people.people, name="people"),
     path("people/<str:username>/close/", people.close, name="person-close"),
@@ -66,6 +71,11 @@ urlpatterns = [
     path("api/v1/runs/<uuid:run_id>/", api.RunDetail.as_view(), name="api-run"),
     path("api/v1/runs/<uuid:run_id>/cancel/", api.RunCancel.as_view(), name="api-run-cancel"),
     path("api/v1/approvals/", api_approvals.ApprovalList.as_view(), name="api-approvals"),
+    path(
+        "api/v1/approvals/<str:kind>/<uuid:proposal_id>/comments/",
+        api_approvals.CommentList.as_view(),
+        name="api-approval-comments",
+    ),
     path("api/v1/audit/", api.AuditList.as_view(), name="api-audit"),
     path("api/v1/person-search/", api_people.PersonSearch.as_view(), name="api-person-search"),
     path("api/v1/people/", api_people.PersonList.as_view(), name="api-people"),

@@ -98,6 +98,7 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "run_id": _run("test.kind").pk,
         "shrunk_id": _shrunk_scan().pk,
         "plan_id": plan.pk,
+        "plan_kind": "lifecycle.drop",
         "digest": plan.digest,
         "hold": _hold(world).public_id,
         "lake_name": LAKE,

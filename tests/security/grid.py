@@ -35,6 +35,7 @@ from tests.security.grid_rows import (
 from tests.security.hudi_grid import HUDI_PAGES
 from tests.security.optimizer_grid import POLICIES_AND_TASKS
 
+OF_THE_PLAN = ("kind:plan_kind", "proposal_id:plan_id")
 READY_RULE = ("rule_id:ready_rule_id",)
 GRID: dict[str, Row] = {
     # -- the platform ------------------------------------------------------------------------
@@ -80,6 +81,10 @@ GRID: dict[str, Row] = {
     "ui:schema": Row(SIGNED_IN),
     "ui:approvals": Row(SIGNED_IN),
     "ui:api-approvals": Row(SIGNED_IN),
+    "ui:approval-comments": post_only(OF_THE_TABLE, *OF_THE_PLAN, text="see you"),
+    "ui:api-approval-comments": Row(
+        OF_THE_TABLE, OF_THE_TABLE, values=OF_THE_PLAN, body={"text": "see you"}
+    ),
     "ui:api-runs": Row(SIGNED_IN),
     "ui:api-run": Row(OF_THE_RUN, values=("run_id",)),
     "ui:api-run-cancel": post_only(OF_THE_RUN, "run_id", **WHY),

@@ -1,11 +1,13 @@
 """API of the inbox of approvals, by the same filters, words and pages as its page."""
 
 from typing import Any
+from uuid import UUID
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
+from portal.approvals.comments import MOST_SIGNS, comment_add, comments_on
 from portal.approvals.inbox import InboxQuery, Shown, Tab, inbox_page
 from portal.approvals.waiting import n_needs_me
 from portal.ui.api.operations import LAKE, ApiView, operation
@@ -114,3 +116,35 @@ class ApprovalList(ApiView):
             params.pop(old, None)
         params[name] = cursor
         return str(self.request.build_absolute_uri(f"{self.request.path}?{params.urlencode()}"))
+
+
+class CommentSerializer(serializers.Serializer[Any]):
+    """What a person wrote about a proposal."""
+
+    id = serializers.IntegerField(read_only=True)
+    author = serializers.CharField(read_only=True)
+    at = serializers.DateTimeField(read_only=True)
+    text = serializers.CharField()
+
+
+class CommentWrittenSerializer(serializers.Serializer[Any]):
+    """A comment to be written."""
+
+    text = serializers.CharField(max_length=MOST_SIGNS)
+
+
+class CommentList(ApiView):
+    """What people wrote about a proposal."""
+
+    @operation("approvals_comments", answer=CommentSerializer, many=True)
+    def get(self, kind: str, proposal_id: UUID) -> object:
+        """List the comments on a proposal that you may see, the oldest first."""
+        return comments_on(kind, proposal_id, user=self.user)
+
+    @operation(
+        "approvals_comment", body=CommentWrittenSerializer, answer=CommentSerializer, status=201
+    )
+    def post(self, kind: str, proposal_id: UUID) -> object:
+        """Write a comment; whoever may see the proposal reads it, and nobody can change it."""
+        text: str = self.data["text"]
+        return comment_add(kind, proposal_id, user=self.user, text=text, now=timezone.now())

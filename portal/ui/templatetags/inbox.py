@@ -8,6 +8,7 @@ from django.http import QueryDict
 from django.template import Context
 from django.utils import timezone
 
+from portal.approvals.comments import comments_of
 from portal.approvals.inbox import InboxQuery, Neighbour, neighbours
 from portal.approvals.inbox_rows import InboxRow
 from portal.approvals.models import Proposal
@@ -53,3 +54,15 @@ def _linked(one: Neighbour | None, query: str, params: Mapping[str, str]) -> Map
     if one is None:
         return {}
     return {"title": one.title, "url": with_inbox(one.url, query, params)}
+
+
+@register.inclusion_tag("ui/_discussion.html", takes_context=True)
+def discussion(context: Context, kind: ProposalKind[Any], proposal: Proposal) -> Mapping[str, Any]:
+    """Show what people wrote about a proposal, and let the reader write."""
+    return {
+        "comments": comments_of(kind, proposal),
+        "kind": kind,
+        "proposal": proposal,
+        "csrf_token": context.get("csrf_token"),
+        "inbox": context["request"].GET.get(INBOX, ""),
+    }

@@ -3,17 +3,21 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
-from django.http import HttpRequest, HttpResponseBase
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
 
+from portal.approvals.comments import comment_add
 from portal.approvals.inbox import InboxQuery, Tab, inbox_page
 from portal.approvals.inbox_rows import InboxRow
+from portal.approvals.proposals import get_proposal_kind
 from portal.approvals.waiting import n_needs_me
 from portal.ui.frame.context import current_lake, person
-from portal.ui.inbox import TAB_WORDS, Asked, cursors_of, place_at
+from portal.ui.inbox import INBOX, TAB_WORDS, Asked, cursors_of, place_at, with_inbox
 from portal.ui.lists.csv import stream_csv
 from portal.ui.lists.keyset import SIZE, SIZE_CAP
 from portal.ui.lists.tables import Column, Table
@@ -109,3 +113,15 @@ def every_row(query: InboxQuery) -> Iterator[InboxRow]:
         if not page.has_next:
             return
         after = page.rows[-1].place
+
+
+@require_POST
+def comment(request: HttpRequest, kind: str, proposal_id: UUID) -> HttpResponseRedirect:
+    """Write a comment on a proposal, and show it there."""
+    user, query = person(request), request.POST.get(INBOX, "")
+    comment_add(kind, proposal_id, user=user, text=request.POST.get("text", ""), now=timezone.now())
+    found = get_proposal_kind(kind).get_for_user(proposal_id, user=user)
+    url = get_proposal_kind(kind).url_of(found)
+    messages.success(request, "Your comment was added.")
+    there = with_inbox(url, query, request.GET) if query else url
+    return HttpResponseRedirect(f"{there}#discussion")
