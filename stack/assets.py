@@ -18,6 +18,7 @@ from pathlib import Path
 
 from stack.errors import StackError
 from stack.places import CLASSES, JARS, JAVA_SOURCES, POMS, VENDOR
+from stack.plotly_bundle import unpack_plotly
 from stack.servers.derby import make_template
 
 SETS = ("metastore", "spark", "hdfs", "web", "ldap")
@@ -40,10 +41,7 @@ _FROM_WEBJARS = {
         )
     },
 }
-_FROM_PACKAGES = (
-    ("plotly", "package_data/plotly.min.js", "plotly/plotly.min.js"),
-    ("axe_playwright_python", "axe.min.js", "axe/axe.min.js"),
-)
+_FROM_PACKAGES = (("axe_playwright_python", "axe.min.js", "axe/axe.min.js"),)
 
 
 def _digest(path: Path) -> str:
@@ -142,6 +140,7 @@ def main() -> int:
     steps += [
         ("the metastore's distribution", unpack_metastore),
         ("CSS, JavaScript and fonts", unpack_web),
+        ("Plotly for charts", unpack_plotly),
         ("the small HDFS", compile_mini_hdfs),
         ("the metastore's schema on Derby", make_template),
     ]

@@ -53,9 +53,13 @@ def tables_found(user: User, lake: str, text: str, limit: int) -> list[Table]:
         return _in_database(user, lake, typed.db_words, limit) if typed.db_words else []
     words, db_words = respelled(lake, typed.words), respelled(lake, typed.db_words)
     best: dict[int, Table] = {}
+    before: tuple[list[Meant], list[Meant]] | None = None
     for is_near in (False, True):
         meant = [_meant(lake, word, is_near=is_near) for word in words]
         of_db = [_meant(lake, word, is_near=is_near) for word in db_words]
+        if (meant, of_db) == before:
+            break
+        before = meant, of_db
         keys = _keys(user, meant, of_db) - best.keys()
         rows = Table.objects.filter(pk__in=keys).only("lake", "db", "name", "format", "owner")
         for row in sorted(rows, key=lambda row: _rank(row, typed, words)):
