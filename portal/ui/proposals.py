@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any, TypeVar
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
@@ -109,12 +110,11 @@ def decide_card(
     kind: ProposalKind[P],
     *,
     title: str,
-    url: Callable[[str], str],
     icon: str,
     order: int,
     detail: Callable[[list[P]], str] = lambda waiting: "",
 ) -> Callable[[HttpRequest], Card | None]:
-    """Return the home card of what waits for a person's decision; `url` gives a lake's list."""
+    """Return the home card of what waits for a person's decision, with the inbox behind it."""
 
     def card(request: HttpRequest) -> Card | None:
         lake = lake_or_none(request)
@@ -125,7 +125,7 @@ def decide_card(
             kind="waiting",
             title=title,
             value=f"{len(waiting):,}",
-            url=url(lake),
+            url=f"{reverse('ui:approvals')}?{urlencode({'lake': lake, 'kind': kind.name})}",
             detail=detail(waiting),
             icon=icon,
             tone="warn",

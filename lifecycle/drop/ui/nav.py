@@ -71,7 +71,6 @@ def _plans_detail(plans: list[DropPlan]) -> str:
 approve_card = decide_card(
     PLANS,
     title="Drop plans to decide",
-    url=lambda lake: list_url("plans", lake, state=PlanState.PENDING),
     icon="clipboard-check",
     order=10,
     detail=_plans_detail,
@@ -79,7 +78,6 @@ approve_card = decide_card(
 rules_card = decide_card(
     RULES,
     title="Standing rules to decide",
-    url=lambda lake: list_url("standing-rules", lake),
     icon="repeat",
     order=11,
 )

@@ -1,6 +1,5 @@
 """Navigation, home card and badges of enrollments."""
 
-from lifecycle.core.ui.links import list_url
 from lifecycle.enrollment.services.enrollments import ENROLLMENTS
 from lifecycle.policies.domain.states import EnrollmentItemState, EnrollmentState
 from portal.access.models import STAFF
@@ -18,7 +17,6 @@ BADGES = {
 enrollments_card = decide_card(
     ENROLLMENTS,
     title="Enrollments to decide",
-    url=lambda lake: list_url("enrolments", lake, state="PENDING"),
     icon="login-2",
     order=21,
     detail=lambda rows: f"{sum(one.n_tables for one in rows):,} tables",

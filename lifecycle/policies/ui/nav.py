@@ -1,6 +1,5 @@
 """Navigation entries, home cards and labels of policies, requests and enrollments."""
 
-from lifecycle.core.ui.links import list_url
 from lifecycle.policies.services.requests import REQUESTS
 from portal.access.registry import Page, register_home_card, register_page
 from portal.ui.proposals import decide_card
@@ -8,7 +7,6 @@ from portal.ui.proposals import decide_card
 requests_card = decide_card(
     REQUESTS,
     title="Policy requests to answer",
-    url=lambda lake: list_url("policy-requests", lake, state="PENDING"),
     icon="message-2",
     order=22,
     detail=lambda rows: f"{rows[0].name} by {rows[0].requested_by} waits longest",

@@ -1,6 +1,5 @@
 """Navigation entry, home card and labels of relocation plans."""
 
-from lifecycle.core.ui.links import list_url
 from lifecycle.relocation.services.plans import FIXES
 from portal.access.registry import Page, register_home_card, register_page
 from portal.ui.frame.states import Badge, register_badges
@@ -17,7 +16,6 @@ BADGES = {
 fixes_card = decide_card(
     FIXES,
     title="Relocation plans to decide",
-    url=lambda lake: list_url("path-fixes", lake, state="PENDING"),
     icon="folder-share",
     order=12,
 )

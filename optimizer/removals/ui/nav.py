@@ -1,9 +1,5 @@
 """Navigation and home card of removals."""
 
-from urllib.parse import urlencode
-
-from django.urls import reverse
-
 from optimizer.removals.services.removals import REMOVALS
 from portal.access.registry import Page, register_home_card, register_page
 from portal.ui.proposals import decide_card
@@ -12,9 +8,6 @@ from portal.ui.templatetags.lw import human_bytes
 removals_card = decide_card(
     REMOVALS,
     title="Removals from tables to decide",
-    url=lambda lake: (
-        f"{reverse('optimizer:removals')}?{urlencode({'lake': lake, 'state': 'PENDING'})}"
-    ),
     icon="clipboard-check",
     order=12,
     detail=lambda rows: f"{human_bytes(sum(one.n_bytes for one in rows))} would be freed",

@@ -32,7 +32,7 @@ REMOVAL_LIST = ListSpec(
     template="optimizer/removals.html",
     caption="Lists of what would be removed",
     columns=(
-        Column(key="short_id", title="List", kind="code", url=removal_url),
+        Column(key="title", title="List", url=removal_url, is_wide=True),
         cell("State", "removal_state"),
         cell("Work", "removal_work"),
         cell("Table", "task_table"),

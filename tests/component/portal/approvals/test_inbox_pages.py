@@ -188,3 +188,36 @@ def test_the_pages_cost_the_same_for_one_and_for_sixty(people: People) -> None:
     # Where nothing comes before it, nobody's decisions on that are read.
     assert all(after <= before + 1 for before, after in zip(one, sixty, strict=True))
     assert max(one) <= 50
+
+
+def test_cards_of_home_lead_to_the_inbox_and_count_the_same(
+    people: People, proposals: list[Any]
+) -> None:
+    text = client_of(people.second).get("/").content.decode()
+    for case in CASES.values():
+        assert f"/approvals/?lake={LAKE}&amp;kind={case.kind.name}" in text
+        assert len(listed(people.second, kind=case.kind.name)["results"]) == 1
+    assert "/approvals/?lake" not in client_of(people.admin).get("/").content.decode()
+
+
+def test_who_comes_second_reads_what_the_first_one_did(
+    people: People, proposals: list[Any]
+) -> None:
+    plan = proposals[1]
+    address = f"/lifecycle/path-fixes/{plan.pk}/decide/"
+
+    def decide(user: User, **body: str) -> str:
+        client = client_of(user)
+        session = client.session
+        session["lw_authenticated_at"] = timezone.now().timestamp()
+        session.save()
+        given = {"digest": plan.digest, "inbox": "tab=needs-me", **body}
+        return client.post(address, given, follow=True).content.decode()
+
+    assert "Reload it." in decide(people.second, verdict="APPROVE", digest="0" * 64)
+    decide(people.second, verdict="REJECT", reason="not this year")
+    late = decide(people.third, verdict="APPROVE")
+    assert "does not wait for a decision any more" in late
+    page = client_of(people.third).get(f"/lifecycle/path-fixes/{plan.pk}/").content.decode()
+    assert "not this year" in page
+    assert "ben" in page
