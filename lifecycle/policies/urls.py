@@ -7,7 +7,14 @@ from lifecycle.policies.api import exceptions as api_exceptions
 from lifecycle.policies.api import holds as api_holds
 from lifecycle.policies.api import policy as api_policy
 from lifecycle.policies.api import requests as api_requests
-from lifecycle.policies.ui import deletion_consents, exceptions, holds, policy, requests
+from lifecycle.policies.ui import (
+    deletion_consents,
+    exception_ask,
+    exceptions,
+    holds,
+    policy,
+    requests,
+)
 
 ui_urlpatterns: list[URLPattern] = [
     path("holds/", holds.holds, name="holds"),
@@ -45,6 +52,7 @@ ui_urlpatterns: list[URLPattern] = [
         name="still-read-end",
     ),
     path("waivers/", exceptions.waivers, name="waivers"),
+    path("waivers/ask/", exception_ask.exception_ask, name="exception-ask"),
     path("waivers/<uuid:waiver_id>/end/", exceptions.exception_end_view, name="waiver-end"),
 ]
 

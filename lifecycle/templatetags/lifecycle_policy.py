@@ -2,16 +2,31 @@
 
 from datetime import date
 from typing import Any
+from urllib.parse import urlencode
 
 from django import template
 from django.template import Context
+from django.urls import reverse
 from django.utils import timezone
 
-from lifecycle.models import TableFinding
+from lifecycle.models import PathFinding, TableFinding
 from lifecycle.policies.services.extensions import PUT_OFF, near_due_on
 from lifecycle.policies.ui.actions import answers_for
 
 register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def exception_url(context: Context, row: PathFinding) -> str:
+    """Return where exceptions from the rules that a path violates are requested."""
+    said = {
+        "lake": row.lake,
+        "db": row.db,
+        "table": row.table,
+        "rule": row.broken,
+        "next": context["request"].get_full_path(),
+    }
+    return f"{reverse('lifecycle:exception-ask')}?{urlencode(said, doseq=True)}"
 
 
 @register.inclusion_tag("lifecycle/_policy_actions.html", takes_context=True)

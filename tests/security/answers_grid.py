@@ -11,6 +11,7 @@ ANSWERS: Mapping[str, Row] = {
     "lifecycle:answers": post_only(SIGNED_IN),
     # What it says is signed, and a forged one answers 400; whom it serves is told by its own test.
     "lifecycle:answer-link": Row(values=("token:run_id",)),
+    "lifecycle:exception-ask": Row(SIGNED_IN, SIGNED_IN),
     "ui:person-options": Row(SIGNED_IN),
     "ui:api-person-search": Row(SIGNED_IN),
     "lifecycle:still-read": Row(SIGNED_IN),
