@@ -6,11 +6,12 @@ import click
 
 from lakewarden_cli.account import login, logout, whoami
 from lakewarden_cli.context import Context
+from lakewarden_cli.find import approvals, search
 from lakewarden_cli.holds import holds
 from lakewarden_cli.plans import plans
 from lakewarden_cli.runs import runs, stop
 from lakewarden_cli.schedulers import ready, report, wait_fresh
-from lakewarden_cli.tables import tables, why
+from lakewarden_cli.tables import keep, tables, why
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -48,7 +49,7 @@ def main(
 
 for command in (
     *(login, logout, whoami),
-    *(why, tables, holds, plans, runs, stop),
+    *(search, why, tables, keep, holds, approvals, plans, runs, stop),
     *(report, wait_fresh, ready),
 ):
     main.add_command(command)

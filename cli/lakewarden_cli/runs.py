@@ -63,11 +63,11 @@ def show(context: Context, run: object) -> None:
 
 
 @click.command()
-@click.option("--reason", required=True, help="Why everything must stop.")
+@click.option("--reason", default="", help="Why everything must stop; it may follow.")
 @pass_context
 def stop(context: Context, reason: str) -> None:
     """Press the emergency stop: every drop, purge and removal of the lake ends."""
     body = {"do": "press", "reason": reason}
     state = context.portal().post(api("red-button"), body, lake=context.lake)
     if not context.print_answer(state):
-        click.echo(f"Stopped on {state['lake']}. Release it on the portal's emergency stop page.")
+        click.echo(f"Stopped on {state['lake']}. Two admins end it on the emergency stop page.")

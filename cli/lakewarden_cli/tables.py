@@ -1,8 +1,11 @@
 """Commands about tables: why something is due, and what is in the lake."""
 
+from datetime import UTC, datetime
+
 import click
 
 from lakewarden_cli.context import Context, pass_context, table_name
+from lakewarden_cli.errors import CliError
 from lakewarden_cli.output import human_bytes, print_facts, print_rows, shown
 from lakewarden_cli.portal import api
 
@@ -68,3 +71,24 @@ def tables(context: Context, db: str, owner: str, size: int) -> None:
     print_rows(rows, _COLUMNS, none="No table fits.")
     if answer["next"]:
         click.echo(f"More exist; raise --size or narrow by --db. ({size} shown)")
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="TABLE...")
+@click.option("--days", default=30, show_default=True, help="For how many days.")
+@click.option("--reason", required=True, help="Why they are still needed.")
+@pass_context
+def keep(context: Context, names: tuple[str, ...], days: int, reason: str) -> None:
+    """Keep tables from expiring; each is answered by itself. Exit code 1 where one was refused."""
+    body = {
+        "tables": [".".join(table_name(name)) for name in names],
+        "answer": "KEEP",
+        "days": days,
+        "reason": reason,
+        "seen_at": datetime.now(UTC).isoformat(),
+    }
+    told = context.portal().post(api("lifecycle", "answers"), body, lake=context.lake)
+    if not context.print_answer(told):
+        click.echo(told["told"])
+    if told["n_refused"]:
+        raise CliError("Not every table is kept.")

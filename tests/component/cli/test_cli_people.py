@@ -154,7 +154,33 @@ def test_runs_are_listed_and_shown(cli: Cli, world: World) -> None:
 
 def test_the_emergency_stop_is_pressed(cli: Cli) -> None:
     signed_in(cli, "anna")
-    assert "Stopped on main" in cli("stop", "--reason", "wrong table", who="anna").stdout
+    assert "Stopped on main" in cli("stop", who="anna").stdout
+    assert answer(cli("--json", "stop", "--reason", "again", who="anna"))["is_on"] is True
+
+
+def test_tables_are_kept_each_by_itself(cli: Cli) -> None:
+    signed_in(cli, "alice")
+    kept = cli("keep", "sales.orders", "sales.nothing", "--reason", "audit", who="alice")
+    assert (kept.exit_code, "Not every table is kept" in kept.stderr) == (1, True)
+    assert "sales.nothing" in kept.stdout
+    [hold] = answer(cli("--json", "holds", "list", who="alice"))["results"]
+    assert (hold["table"], hold["kind"]) == ("orders", "EXTENSION")
+
+
+def test_what_waits_is_listed_for_who_decides(cli: Cli, world: World) -> None:
+    world.plan()
+    for name in ("bert", "alice"):
+        signed_in(cli, name)
+    listed = cli("approvals", who="bert").stdout
+    assert "0 of 2" in listed
+    assert "bert" in listed
+    assert cli("approvals", who="alice").stdout == "Nothing waits.\n"
+
+
+def test_pages_are_found_by_a_part_of_their_title(cli: Cli) -> None:
+    signed_in(cli, "anna")
+    assert "Calendar" in cli("search", "calend", who="anna").stdout
+    assert "Nothing that you may see" in cli("search", "zzzzqq", who="anna").stdout
 
 
 def test_a_portal_that_is_not_there_ends_with_75(cli: Cli) -> None:
