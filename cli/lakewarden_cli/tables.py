@@ -1,7 +1,5 @@
 """Commands about tables: why something is due, and what is in the lake."""
 
-from datetime import UTC, datetime
-
 import click
 
 from lakewarden_cli.context import Context, pass_context, table_name
@@ -85,7 +83,6 @@ def keep(context: Context, names: tuple[str, ...], days: int, reason: str) -> No
         "answer": "KEEP",
         "days": days,
         "reason": reason,
-        "seen_at": datetime.now(UTC).isoformat(),
     }
     told = context.portal().post(api("lifecycle", "answers"), body, lake=context.lake)
     if not context.print_answer(told):
