@@ -136,6 +136,7 @@
       hovermode: "x unified",
       hoverlabel: { bgcolor: css("--lw-surface"), bordercolor: grid, font: { color: css("--lw-ink") } }
     }, figure.layout);
+    (layout.shapes || []).forEach(function (shape) { shape.line = Object.assign({ color: css("--lw-ink-2") }, shape.line); });
     layout.xaxis = Object.assign({}, axis, { showgrid: false }, figure.layout.xaxis);
     layout.yaxis = Object.assign({}, axis, { rangemode: "tozero" }, figure.layout.yaxis);
     if (unit === "bytes") { bytesAxis(figure, layout); }
@@ -155,13 +156,17 @@
 
   function bytesAxis(figure, layout) {
     var top = 0;
+    var piled = [];
     figure.data.forEach(function (trace) {
-      (trace.y || []).forEach(function (value) { top = Math.max(top, value || 0); });
+      var onTop = trace.stackgroup || (layout.barmode === "stack" && trace.type === "bar");
+      (trace.y || []).forEach(function (value, at) {
+        if (onTop) { value = piled[at] = (piled[at] || 0) + (value || 0); }
+        top = Math.max(top, value || 0);
+      });
       trace.text = (trace.y || []).map(function (value) { return value === null ? "" : humanBytes(value); });
       trace.hovertemplate = "%{text}";
       trace.textposition = trace.type === "bar" ? "none" : undefined;
     });
-    if (layout.barmode === "stack") { top *= figure.data.length; }
     var step = Math.pow(1024, Math.floor(Math.log(Math.max(top, 1)) / Math.log(1024)));
     [500, 200, 100, 50, 20, 10, 5, 2, 1, 0.5, 0.2].some(function (factor) {
       if (top / (step * factor) >= 3) { step *= factor; return true; }

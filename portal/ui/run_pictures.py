@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from portal.access.models import STAFF
 from portal.runs.domain import RunState
-from portal.ui.charts.figures import Chart, bar_chart
+from portal.ui.charts.figures import Axes, Chart, bar_chart
 from portal.ui.frame.context import current_lake, person
 from portal.ui.home_pictures import Picture, register_picture
 from portal.ui.selectors import runs_for_user
@@ -45,6 +45,7 @@ def runs_by_hour(request: HttpRequest) -> Chart | None:
         title="Jobs by the hour they were requested in",
         labels=[hour.strftime("%H:00") for hour in hours],
         series={word: [found[hour] for hour in hours] for word, found in counts.items() if found},
+        axes=Axes("Hour", "Jobs"),
     )
 
 

@@ -20,7 +20,7 @@ from lifecycle.inventory.selectors.findings import (
 )
 from lifecycle.inventory.ui.charts import days_chart
 from lifecycle.models import DryRunRecord
-from portal.ui.charts.figures import Chart
+from portal.ui.charts.figures import Axes, Chart
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.csv import stream_csv
 from portal.ui.lists.tables import Column
@@ -60,4 +60,9 @@ def _chart(records: Sequence[DryRunRecord]) -> Chart | None:
         "written again": [(row.day, row.n_written_again) for row in records],
         "read again": [(row.day, row.n_read_again) for row in records],
     }
-    return days_chart("shadow", title="What would have been dropped", series=series)
+    return days_chart(
+        "shadow",
+        title="What would have been dropped",
+        series=series,
+        axes=Axes("Day", "Partitions and tables"),
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import date
 
-from portal.ui.charts.figures import Chart, Unit, line_chart
+from portal.ui.charts.figures import Axes, Chart, line_chart
 
 
 def days_chart(
@@ -11,9 +11,10 @@ def days_chart(
     *,
     title: str,
     series: Mapping[str, Sequence[tuple[date, int]]],
-    unit: Unit = "",
+    axes: Axes,
+    is_stacked: bool = False,
 ) -> Chart | None:
-    """Draw lines over the days that any series has; a day without a scan stays a gap."""
+    """Draw lines or areas over the days that any series has; a day without a scan is a gap."""
     days = sorted({day for points in series.values() for day, _ in points})
     if not days:
         return None
@@ -23,5 +24,6 @@ def days_chart(
         title=title,
         labels=[day.isoformat() for day in days],
         series={key: [values.get(day) for day in days] for key, values in known.items()},
-        unit=unit,
+        axes=axes,
+        is_stacked=is_stacked,
     )

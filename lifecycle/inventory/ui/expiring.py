@@ -33,7 +33,7 @@ from lifecycle.inventory.selectors.policy import may_answer
 from lifecycle.inventory.ui.charts import days_chart
 from lifecycle.models import SamplePartition, ScanSnapshot, TableFinding
 from portal.access.models import User
-from portal.ui.charts.figures import Chart
+from portal.ui.charts.figures import Axes, Chart
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.tables import Column
@@ -236,4 +236,5 @@ def _chart(lake: str, generation: ScanSnapshot | None, user: User) -> Chart | No
     }
     points = trend(lake, list(metrics), today=generation.day)
     series = {name: points[metric] for metric, name in metrics.items() if points[metric]}
-    return days_chart("due", title="Bytes due in the whole lake", series=series, unit="bytes")
+    axes = Axes("Day of the scan", "Size", "bytes")
+    return days_chart("due", title="Data due in the whole lake", series=series, axes=axes)

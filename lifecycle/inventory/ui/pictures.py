@@ -9,7 +9,7 @@ from lifecycle.inventory.selectors.due_days import due_by_day
 from lifecycle.inventory.selectors.findings import current_generation, trend
 from lifecycle.inventory.ui.charts import days_chart
 from portal.access.models import STAFF
-from portal.ui.charts.figures import Chart, bar_chart
+from portal.ui.charts.figures import Axes, Chart, bar_chart
 from portal.ui.frame.context import current_lake, person
 from portal.ui.home_pictures import Picture, register_picture
 
@@ -50,6 +50,7 @@ def due_by_week(request: HttpRequest) -> Chart | None:
         title="Partitions and tables by the week in which they are due",
         labels=["due now", *(_week(monday + timedelta(weeks=n)) for n in range(N_WEEKS))],
         series={"items": [overdue, *weeks]},
+        axes=Axes("Week from", "Partitions and tables"),
     )
 
 
@@ -62,7 +63,10 @@ def classes_by_day(request: HttpRequest) -> Chart | None:
     found = trend(lake, [f"class.{cls}.bytes" for cls in _CLASSES], today=generation.day)
     series = {word: found[f"class.{cls}.bytes"] for cls, word in _CLASSES.items()}
     return days_chart(
-        "classes", title="Bytes by class and day of the scan", series=series, unit="bytes"
+        "classes",
+        title="Bytes by class and day of the scan",
+        series=series,
+        axes=Axes("Day of the scan", "Size", "bytes"),
     )
 
 

@@ -31,7 +31,7 @@ from lifecycle.policies.run_kinds import policy_inspection_request
 from lifecycle.policies.selectors.requests import requests_visible
 from lifecycle.policies.ui.forms import ValuesForm
 from portal.lake.errors import NotAllowed, PortalError
-from portal.ui.charts.figures import Chart, line_chart
+from portal.ui.charts.figures import Axes, Chart, line_chart
 from portal.ui.frame.context import current_lake, person
 
 REQUESTS_SHOWN = 10
@@ -158,6 +158,7 @@ def _chart(found: TableFinding, ages: Ages, before: Values, after: Values) -> Ch
         title="Falling due in the coming weeks (partitions and tables, by the clocks of the scan)",
         labels=[f"{timezone.localtime(at):%Y-%m-%d}" for at in weeks],
         series=numbers,
+        axes=Axes("Week from", "Partitions and tables"),
     )
 
 

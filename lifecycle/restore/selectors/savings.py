@@ -37,7 +37,7 @@ def savings_visible(lake: str, user: User) -> QuerySet[Savings]:
 
 
 def savings_by_month(lake: str, user: User) -> dict[str, list[tuple[date, int]]]:
-    """Return what was dropped, came back and was freed in each of the last two years' months."""
+    """Return what became of what was dropped, by month of the last two years: freed, kept, back."""
     rows = Savings.objects.filter(lake=lake, month__gt=Savings.EVER)
     if user.is_lake_staff:
         rows = rows.filter(db="")
@@ -45,9 +45,9 @@ def savings_by_month(lake: str, user: User) -> dict[str, list[tuple[date, int]]]
         rows = rows.exclude(db="").filter(_mine(lake, user))
     sums = rows.order_by().values("month")
     months = sums.annotate(
-        dropped=Sum("dropped_bytes"), back=Sum("restored_bytes"), freed=Sum("purged_bytes")
+        freed=Sum("purged_bytes"), waiting=Sum("waiting_bytes"), back=Sum("restored_bytes")
     ).order_by("-month")[:MOST_MONTHS]
-    named = {"dropped": "dropped", "back": "restored", "freed": "freed for good"}
+    named = {"freed": "freed for good", "waiting": "in backup", "back": "restored"}
     read: list[Any] = list(months)
     return {name: [(row["month"], row[key]) for row in read] for key, name in named.items()}
 

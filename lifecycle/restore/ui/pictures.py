@@ -12,7 +12,7 @@ from lifecycle.core.ui.links import list_url
 from lifecycle.restore.selectors.backups import batches_for_user
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
-from portal.ui.charts.figures import Chart, bar_chart
+from portal.ui.charts.figures import Axes, Chart, bar_chart
 from portal.ui.frame.context import current_lake, person
 from portal.ui.home_pictures import Picture, register_picture
 
@@ -44,7 +44,7 @@ def purges_by_day(request: HttpRequest) -> Chart | None:
         title="Bytes in backups by the day of their purge",
         labels=[day.isoformat() for day in days],
         series={"bytes": [sizes.get(day, 0) for day in days]},
-        unit="bytes",
+        axes=Axes("Day of the purge", "Size", "bytes"),
     )
 
 

@@ -3,13 +3,13 @@
 from django.http import HttpRequest, HttpResponseBase
 from django.views.decorators.http import require_GET
 
-from lifecycle.inventory.ui.charts import days_chart
 from lifecycle.restore.selectors.savings import (
     SAVINGS_ORDERS,
     SavingsFilter,
     savings_by_month,
     savings_visible,
 )
+from portal.ui.charts.figures import Axes, month_chart
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.tables import Column
@@ -40,11 +40,12 @@ SAVINGS = ListSpec(
 def savings(request: HttpRequest) -> HttpResponseBase:
     """List the savings of what the person answers for, with their months as a picture."""
     lake, user = current_lake(request), person(request)
-    chart = days_chart(
+    chart = month_chart(
         "savings",
-        title="Bytes by the month of their approval",
-        series=savings_by_month(lake, user),
-        unit="bytes",
+        title="Savings by the month of their approval",
+        months=savings_by_month(lake, user),
+        summed="freed for good",
+        axes=Axes("Month", "Size", "bytes"),
     )
     filterset = SavingsFilter(request.GET, queryset=savings_visible(lake, user))
     return list_response(request, SAVINGS, filterset=filterset, context={"chart": chart})

@@ -23,7 +23,7 @@ from lifecycle.rules.selectors.exceptions import exceptions_standing, with_excep
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.lake.clock import day_of
-from portal.ui.charts.figures import Chart
+from portal.ui.charts.figures import Axes, Chart
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.tables import Column
@@ -95,4 +95,10 @@ def _chart(lake: str, generation: ScanSnapshot | None, user: User) -> Chart | No
     metrics = {f"reason.{reason.value}": reason.value for reason in Reason}
     points = trend(lake, list(metrics), today=generation.day)
     series = {name: points[metric] for metric, name in metrics.items() if points[metric]}
-    return days_chart("reasons", title="Violated rules by day", series=series)
+    return days_chart(
+        "reasons",
+        title="Violated rules by day",
+        series=series,
+        axes=Axes("Day of the scan", "Violations"),
+        is_stacked=True,
+    )

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from optimizer.console.selectors.numbers import tables_by_health
 from optimizer.core.domain.bands import HealthBand
-from portal.ui.charts.figures import Chart, bar_chart
+from portal.ui.charts.figures import Axes, Chart, bar_chart
 from portal.ui.frame.context import current_lake, person
 from portal.ui.home_pictures import Picture, register_picture
 
@@ -32,7 +32,11 @@ def by_health(request: HttpRequest) -> Chart | None:
         return None
     labels = [band.lower() for band in bands]
     return bar_chart(
-        "file-health", title="Tables by health of their files", labels=labels, series=series
+        "file-health",
+        title="Tables by health of their files",
+        labels=labels,
+        series=series,
+        axes=Axes("Health, 0 to 100", "Tables"),
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -20,6 +21,8 @@ from portal.ui.frame.states import badge_for
 from portal.ui.lists.filters import ListFilter, prefix
 
 TASK_ORDERS = {"-noted": ("-created_at",), "noted": ("created_at",)}
+MARKED = 50
+"""How many tasks the pictures of a table mark."""
 FORMATS = [("iceberg", "Iceberg"), ("hudi", "Hudi")]
 
 
@@ -90,6 +93,14 @@ class FormatFilter(ListFilter):
 def tasks_of(table: MaintainedTable) -> QuerySet[OptimizeTask]:
     """Return the tasks of one table, unordered."""
     return table.tasks.all()
+
+
+def tasks_done(table: MaintainedTable, *, since: datetime) -> list[tuple[datetime, str]]:
+    """Return when the latest tasks that changed a table ended, and what they did, oldest first."""
+    done = table.tasks.filter(state__in=(TaskState.DONE, TaskState.PARTIAL), ended_at__gte=since)
+    rows = done.order_by("-ended_at").values_list("ended_at", "kind")[:MARKED]
+    names = dict(kind_choices(table.task_kinds))
+    return [(at, names.get(kind, kind)) for at, kind in reversed(rows) if at is not None]
 
 
 def tasks_visible(lake: str, user: User) -> QuerySet[OptimizeTask]:

@@ -6,7 +6,9 @@ which is in the page always. Colours come from the theme in the browser, never f
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
+from itertools import accumulate
 from typing import Any, Literal
 
 import plotly.graph_objects as go
@@ -19,6 +21,17 @@ BAR_HEAD, BAR_ROW = 90, 28
 Unit = Literal["", "bytes", "days", "seconds"]
 
 
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """What the axes of a figure show, in words; `unit` says how their values are written."""
+
+    labels: str
+    """What the labels are: days, front ends, sizes."""
+    values: str
+    """What is counted or measured, with its unit."""
+    unit: Unit = ""
+
+
 @dataclass(frozen=True)
 class Chart:
     """A figure and its data table; `name` is unique on the page, `unit` says how to show cells."""
@@ -29,6 +42,18 @@ class Chart:
     head: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     unit: Unit = ""
+    is_drawn: bool = True
+    """Whether there is something to draw: a single point is shown as numbers."""
+
+    @property
+    def numbers(self) -> tuple[tuple[str, Any], ...]:
+        """The numbers of a single point, with what each is."""
+        return tuple(zip(self.head[1:], self.rows[0][1:], strict=True)) if self.rows else ()
+
+    @property
+    def point(self) -> str:
+        """What the numbers of a single point are of: its day, or another label."""
+        return str(self.rows[0][0]) if self.rows else ""
 
     @property
     def script_id(self) -> str:
@@ -50,7 +75,7 @@ def bar_chart(
     title: str,
     labels: Sequence[str],
     series: Mapping[str, Sequence[Number]],
-    unit: Unit = "",
+    axes: Axes,
     is_across: bool = False,
 ) -> Chart:
     """Return bars, one group a label, stacked when there are several series.
@@ -70,7 +95,11 @@ def bar_chart(
     else:
         figure = go.Figure([go.Bar(name=key, x=labels, y=values) for key, values in series.items()])
     figure.update_layout(barmode="stack" if len(series) > 1 else "group")
-    return _chart(name, title=title, figure=figure, labels=labels, series=series, unit=unit)
+    if is_across:
+        figure.update_layout(
+            xaxis={"title": {"text": axes.values}}, yaxis={"title": {"text": axes.labels}}
+        )
+    return _chart(name, title=title, figure=figure, labels=labels, series=series, axes=axes)
 
 
 def line_chart(
@@ -79,17 +108,75 @@ def line_chart(
     title: str,
     labels: Sequence[str],
     series: Mapping[str, Sequence[Number]],
-    unit: Unit = "",
+    axes: Axes,
+    is_stacked: bool = False,
 ) -> Chart:
-    """Return lines over days or other labels in order."""
-    mode = "lines+markers" if len(labels) < 40 else "lines"
+    """Return lines over days or other labels in order, or areas one upon the other."""
+    mode = "lines+markers" if len(labels) < 40 and not is_stacked else "lines"
+    group = "all" if is_stacked else None
     figure = go.Figure(
-        [go.Scatter(name=key, x=labels, y=values, mode=mode) for key, values in series.items()]
+        [
+            go.Scatter(name=key, x=labels, y=values, mode=mode, stackgroup=group)
+            for key, values in series.items()
+        ]
     )
-    if len(labels) == 1:
-        # An axis of time around a single day counts in milliseconds.
-        figure.update_xaxes(type="category")
-    return _chart(name, title=title, figure=figure, labels=labels, series=series, unit=unit)
+    return _chart(name, title=title, figure=figure, labels=labels, series=series, axes=axes)
+
+
+def month_chart(
+    name: str,
+    *,
+    title: str,
+    months: Mapping[str, Sequence[tuple[date, Number]]],
+    summed: str,
+    axes: Axes,
+) -> Chart | None:
+    """Return stacked bars by month, and the running sum of the series `summed` as a line.
+
+    Each month is a place on the axis, however many lie between two; without any there is no chart.
+    """
+    labels, series = _by_month(months)
+    if not labels:
+        return None
+    so_far = f"{summed} so far"
+    running = list(accumulate(value or 0 for value in series[summed]))
+    bars = [go.Bar(name=key, x=labels, y=values) for key, values in series.items()]
+    line = go.Scatter(name=so_far, x=labels, y=running, mode="lines+markers")
+    figure = go.Figure([*bars, line])
+    figure.update_layout(barmode="stack", xaxis={"type": "category"})
+    every: dict[str, Sequence[Number]] = {**series, so_far: running}
+    return _chart(name, title=title, figure=figure, labels=labels, series=every, axes=axes)
+
+
+def _by_month(
+    months: Mapping[str, Sequence[tuple[date, Number]]],
+) -> tuple[list[str], dict[str, list[Number]]]:
+    every = sorted({month for points in months.values() for month, _ in points})
+    known = {key: dict(points) for key, points in months.items()}
+    series = {key: [values.get(month, 0) for month in every] for key, values in known.items()}
+    return [f"{month:%Y-%m}" for month in every], series
+
+
+def with_marks(chart: Chart, marks: Mapping[str, str], *, head: str) -> Chart:
+    """Return a chart of lines with a mark where something was done, and a column that says what.
+
+    `marks` names labels of the chart, or instants between them; without any it stays as it is.
+    """
+    if not marks or not chart.is_drawn:
+        return chart
+    figure = go.Figure(chart.figure)
+    for at, words in marks.items():
+        figure.add_shape(
+            type="line", x0=at, x1=at, y0=0, y1=1, yref="paper", line={"dash": "dot", "width": 1}
+        )
+        figure.add_annotation(
+            x=at, y=1, yref="paper", yanchor="bottom", text="▾", hovertext=words, showarrow=False
+        )
+    at_once = sorted({*(row[0] for row in chart.rows), *marks})
+    known = {row[0]: row for row in chart.rows}
+    nothing = (None,) * (len(chart.head) - 1)
+    rows = tuple((*known.get(at, (at, *nothing)), marks.get(at, "")) for at in at_once)
+    return replace(chart, figure=chart_json(figure), head=(*chart.head, head), rows=rows)
 
 
 def heat_chart(
@@ -126,11 +213,17 @@ def _chart(
     figure: go.Figure,
     labels: Sequence[str],
     series: Mapping[str, Sequence[Number]],
-    unit: Unit,
+    axes: Axes,
 ) -> Chart:
     figure.update_layout(showlegend=len(series) > 1)
+    if not figure.layout.xaxis.title.text:
+        figure.update_layout(
+            xaxis={"title": {"text": axes.labels}}, yaxis={"title": {"text": axes.values}}
+        )
     rows = tuple(
         (label, *(values[place] for values in series.values()))
         for place, label in enumerate(labels)
     )
-    return Chart(name, title, chart_json(figure), ("", *series), rows, unit)
+    head = (axes.labels, *series)
+    plain = chart_json(figure)
+    return Chart(name, title, plain, head, rows, axes.unit, is_drawn=len(labels) > 1)

@@ -13,7 +13,7 @@ class CompressMiddleware(GZipMiddleware):
 
     From the length of a compressed answer a secret in it could be guessed, by whoever can have
     texts of theirs shown beside it (BREACH). A secret, such as a new API token, is only ever in the
-    answer to a POST, which stays as it is; the CSRF token is masked differently in every answer; and
+    answer to a POST, which stays as it is; every answer masks the CSRF token differently, and
     Django adds a random length.
     """
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.utils import timezone
 
-from portal.ui.charts.figures import Chart, line_chart
+from portal.ui.charts.figures import Axes, Chart, line_chart
 from quality.models import ExpectedPartition, FreshnessRule
 
 
@@ -22,6 +22,7 @@ def ready_chart(rule: FreshnessRule, newest_first: Sequence[ExpectedPartition]) 
         title="Minutes from a period's end until it was ready",
         labels=[f"{timezone.localtime(row.start):{form}}" for row in rows],
         series=series,
+        axes=Axes("Period", "Minutes"),
     )
 
 

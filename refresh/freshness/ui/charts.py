@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from django.utils import timezone
 
-from portal.ui.charts.figures import Chart, line_chart
+from portal.ui.charts.figures import Axes, Chart, line_chart
 from refresh.models import Refresh
 from refresh.worker.domain.steps import StepKind
 
+SECONDS = Axes("Time of the statement", "Seconds", "seconds")
 WORDS = {StepKind.TABLE.value: "whole table", StepKind.PARTITIONS.value: "partitions"}
 
 
@@ -28,13 +29,13 @@ def table_charts(newest_first: Sequence[Refresh]) -> list[Chart]:
     }
     return [
         line_chart(
-            "took", title="Seconds a statement took", labels=labels, series=took, unit="seconds"
+            "took", title="Seconds a statement took", labels=labels, series=took, axes=SECONDS
         ),
         line_chart(
             "late",
             title="Seconds since the first change that waited",
             labels=labels,
             series=late,
-            unit="seconds",
+            axes=SECONDS,
         ),
     ]

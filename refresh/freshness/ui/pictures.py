@@ -3,7 +3,7 @@
 from django.http import HttpRequest
 
 from portal.access.models import STAFF
-from portal.ui.charts.figures import Chart, bar_chart
+from portal.ui.charts.figures import Axes, Chart, bar_chart
 from portal.ui.frame.context import current_lake, person
 from portal.ui.home_pictures import Picture, register_picture
 from refresh.freshness.domain.freshness import Freshness
@@ -34,6 +34,7 @@ def by_front_end(request: HttpRequest) -> Chart | None:
         title="Tables by front end and freshness of its cache",
         labels=shown,
         series={one.lower(): [found[fe].get(one, 0) for fe in shown] for one in states},
+        axes=Axes("Front end", "Tables"),
         is_across=True,
     )
 

@@ -14,9 +14,10 @@ from optimizer.hudi.inspect.selectors.instants import STUCK, InstantRow
 from optimizer.hudi.inspect.selectors.slices import SHARES, SliceSums
 from optimizer.hudi.pages.ui.timeline_lanes import Lanes, lanes_of
 from optimizer.models import HudiPoint
-from portal.ui.charts.figures import Chart, bar_chart, chart_json, line_chart
+from portal.ui.charts.figures import Axes, Chart, bar_chart, chart_json, line_chart, with_marks
 
 INSTANTS_DRAWN = 200
+INSPECTED = "Time of the inspection"
 FEW = 8
 _HOUR, _MINUTE = 3600, 60
 _HEAD, _LINE = 96, 18
@@ -29,16 +30,25 @@ _MARKS = (
 _BEGUN, _STUCK, _WAITED = "at work", "stuck", "waits to be begun"
 
 
-def trend(oldest_first: Sequence[HudiPoint]) -> list[Chart]:
-    """Draw how health and the read-optimized view went; one look is no trend."""
+def trend(
+    oldest_first: Sequence[HudiPoint], done: Sequence[tuple[datetime, str]] = ()
+) -> list[Chart]:
+    """Draw how health and the read-optimized view went; one look is no trend.
+
+    `done` says when tasks ended, and of which kind: they are marked.
+    """
     if len(oldest_first) < 2:
         return []
     labels = [_local(point.at) for point in oldest_first]
     health = [None if one.health is None else round(one.health, 1) for one in oldest_first]
     drawn = line_chart(
-        "health-trend", title="Health over time", labels=labels, series={"health": health}
+        "health-trend",
+        title="Health over time",
+        labels=labels,
+        series={"health": health},
+        axes=Axes(INSPECTED, "Health, 0 to 100"),
     )
-    drawn.figure["layout"]["yaxis"] = {"range": [0, 100]}
+    drawn.figure["layout"]["yaxis"] |= {"range": [0, 100]}
     most = max(one.stale_seconds for one in oldest_first)
     unit, seconds = ("hours", _HOUR) if most >= 2 * _HOUR else ("minutes", _MINUTE)
     behind = [round(one.stale_seconds / seconds, 1) for one in oldest_first]
@@ -46,21 +56,25 @@ def trend(oldest_first: Sequence[HudiPoint]) -> list[Chart]:
         "plans pending": [one.n_pending for one in oldest_first],
         "delta commits only in logs": [one.n_uncompacted for one in oldest_first],
     }
-    return [
+    marks = {_local(at): kind for at, kind in done}
+    every = [
         drawn,
         line_chart(
             "stale-trend",
             title=f"{unit.capitalize()} that the read-optimized view lay behind",
             labels=labels,
             series={unit: behind},
+            axes=Axes(INSPECTED, unit.capitalize()),
         ),
         line_chart(
             "pending-trend",
             title="Pending plans and uncompacted commits",
             labels=labels,
             series=pending,
+            axes=Axes(INSPECTED, "Plans and commits"),
         ),
     ]
+    return [with_marks(chart, marks, head="Task that ended") for chart in every]
 
 
 def drawn_of(newest_first: Sequence[InstantRow]) -> list[InstantRow]:
@@ -97,8 +111,9 @@ def timeline(newest_first: Sequence[InstantRow], *, now: datetime) -> list[Chart
         hovermode="closest",
         # Above, because below a low picture it would lie on the days.
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        xaxis={"type": "date"},
+        xaxis={"type": "date", "title": {"text": "Time"}},
         yaxis={
+            "title": {"text": "Action"},
             "tickmode": "array",
             "tickvals": lanes.middles,
             "ticktext": lanes.names,
@@ -130,6 +145,7 @@ def slices(sums: SliceSums) -> list[Chart]:
                 title="Base files by size",
                 labels=[bucket.name for bucket in BUCKETS],
                 series={"base files": list(sums.sizes)},
+                axes=Axes("Size of a file", "Base files"),
             )
         )
     if sums.n_logs:
@@ -139,10 +155,12 @@ def slices(sums: SliceSums) -> list[Chart]:
                 title="File groups by the share of their bytes that is in logs",
                 labels=list(SHARES),
                 series={"file groups": list(sums.shares)},
+                axes=Axes("Share of bytes in logs", "File groups"),
             )
         )
     for chart in drawn:
-        chart.figure["layout"] |= {"xaxis": {"type": "category"}, "yaxis": {"tickformat": "~s"}}
+        chart.figure["layout"]["xaxis"] |= {"type": "category"}
+        chart.figure["layout"]["yaxis"] |= {"tickformat": "~s"}
         if max(row[1] for row in chart.rows) <= FEW:
             chart.figure["layout"]["yaxis"]["dtick"] = 1  # no half of a file
     return drawn

@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from optimizer.core.selectors.tasks import tasks_done
 from optimizer.hudi.inspect.domain.findings import Finding, RecoveryAction
 from optimizer.hudi.inspect.domain.quality import failures, not_looked_at
 from optimizer.hudi.inspect.domain.timeline import Unfit, unfit
@@ -90,7 +91,9 @@ def judge(case: Case) -> Judged:
 
 def trend_of(table: HudiTable) -> list[Any]:
     """Return the pictures of how the table did."""
-    return charts.trend(last_hudi_points(table))
+    points = last_hudi_points(table)
+    done = tasks_done(table, since=points[0].at) if points else []
+    return charts.trend(points, done)
 
 
 def _numbered(found: Iterable[Finding], case: Case) -> list[Wrong]:

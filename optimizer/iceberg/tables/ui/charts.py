@@ -1,6 +1,7 @@
 """Draws charts of a table's health, files, layout and commits, with their numbers."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from django.utils import timezone
 
@@ -8,9 +9,10 @@ from optimizer.core.domain.sizes import BUCKETS, added
 from optimizer.iceberg.tables.selectors.partitions import FileSizes
 from optimizer.iceberg.tables.ui.partition_heatmap import grid_of
 from optimizer.models import Commit, HealthPoint, PartitionHealth
-from portal.ui.charts.figures import Chart, bar_chart, heat_chart, line_chart
+from portal.ui.charts.figures import Axes, Chart, bar_chart, heat_chart, line_chart, with_marks
 
 BARS = 40
+INSPECTED = "Time of the inspection"
 
 
 def heat(worst_first: Sequence[PartitionHealth]) -> list[Chart]:
@@ -31,8 +33,13 @@ def heat(worst_first: Sequence[PartitionHealth]) -> list[Chart]:
     ]
 
 
-def trend(oldest_first: Sequence[HealthPoint]) -> list[Chart]:
-    """Draw how health and the number of files went; one look is no trend."""
+def trend(
+    oldest_first: Sequence[HealthPoint], done: Sequence[tuple[datetime, str]] = ()
+) -> list[Chart]:
+    """Draw how health and the number of files went; one look is no trend.
+
+    `done` says when tasks ended, and of which kind: they are marked.
+    """
     if len(oldest_first) < 2:
         return []
     labels = [f"{timezone.localtime(point.at):%Y-%m-%d %H:%M:%S}" for point in oldest_first]
@@ -42,12 +49,23 @@ def trend(oldest_first: Sequence[HealthPoint]) -> list[Chart]:
         "delete files": [point.n_delete_files for point in oldest_first],
     }
     health = {"health": [round(point.health, 1) for point in oldest_first]}
-    drawn = line_chart("health-trend", title="Health over time", labels=labels, series=health)
-    drawn.figure["layout"]["yaxis"] = {"range": [0, 100]}
-    return [
-        drawn,
-        line_chart("files-trend", title="Files over time", labels=labels, series=n_files),
-    ]
+    drawn = line_chart(
+        "health-trend",
+        title="Health over time",
+        labels=labels,
+        series=health,
+        axes=Axes(INSPECTED, "Health, 0 to 100"),
+    )
+    drawn.figure["layout"]["yaxis"] |= {"range": [0, 100]}
+    files = line_chart(
+        "files-trend",
+        title="Files over time",
+        labels=labels,
+        series=n_files,
+        axes=Axes(INSPECTED, "Files"),
+    )
+    marks = {f"{timezone.localtime(at):%Y-%m-%d %H:%M:%S}": kind for at, kind in done}
+    return [with_marks(chart, marks, head="Task that ended") for chart in (drawn, files)]
 
 
 def sizes(found: FileSizes) -> list[Chart]:
@@ -60,6 +78,7 @@ def sizes(found: FileSizes) -> list[Chart]:
             title="Data files by size",
             labels=[bucket.name for bucket in BUCKETS],
             series={"files": list(added(found.counts, ()))},
+            axes=Axes("Size of a file", "Files"),
         )
     ]
 
@@ -79,6 +98,7 @@ def coverage(least_first: Sequence[PartitionHealth]) -> list[Chart]:
                 "sorted": [row.n_laid_out for row in rows],
                 "unsorted": [row.n_files - row.n_laid_out for row in rows],
             },
+            axes=Axes("Partition", "Files"),
         )
     ]
 
@@ -99,7 +119,9 @@ def timeline(oldest_first: Sequence[Commit]) -> list[Chart]:
             ],
             "removed by Lakewarden": [-one.n_removed if one.is_ours else 0 for one in oldest_first],
         },
+        axes=Axes("Time of the commit", "Files"),
     )
     # One place a commit: on an axis of time the bars of a busy hour would be hairs.
-    made.figure["layout"] |= {"barmode": "relative", "xaxis": {"type": "category", "nticks": 6}}
+    made.figure["layout"]["barmode"] = "relative"
+    made.figure["layout"]["xaxis"] |= {"type": "category", "nticks": 6}
     return [made]

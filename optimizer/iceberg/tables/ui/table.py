@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.views.decorators.http import require_GET
 
 from optimizer.core.domain.tasks import DESTRUCTIVE
-from optimizer.core.selectors.tasks import TASK_ORDERS, open_tasks_of, tasks_of
+from optimizer.core.selectors.tasks import TASK_ORDERS, open_tasks_of, tasks_done, tasks_of
 from optimizer.core.ui.columns import cell
 from optimizer.iceberg.tables.selectors.commits import (
     COMMIT_ORDERS,
@@ -158,7 +158,9 @@ def health(request: HttpRequest, table_id: int) -> HttpResponseBase:
     """Show what the score lost and why, by partition, the worst first."""
     table = get_table_for_user(table_id, person(request))
     filterset = PartitionFilter(request.GET, queryset=partitions_of(table))
-    shown = {"charts": [*charts.heat(worst_of(table)), *charts.trend(last_points(table))]}
+    points = last_points(table)
+    done = tasks_done(table, since=points[0].at) if points else []
+    shown = {"charts": [*charts.heat(worst_of(table)), *charts.trend(points, done)]}
     return list_response(request, HEALTH, filterset=filterset, context=frame_of(table, shown))
 
 

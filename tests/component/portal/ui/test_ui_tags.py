@@ -9,7 +9,7 @@ from django.template import Context, Template
 from django.test import RequestFactory
 from django.utils import timezone
 
-from portal.ui.charts.figures import bar_chart, line_chart
+from portal.ui.charts.figures import Axes, bar_chart, line_chart, month_chart, with_marks
 from portal.ui.frame.states import Badge, badge_for, register_badges
 from portal.ui.lists.tables import Column
 from portal.ui.templatetags import lw
@@ -117,7 +117,9 @@ def test_the_query_keeps_filters_and_drops_the_place() -> None:
 
 @pytest.mark.parametrize("make", [bar_chart, line_chart])
 def test_a_chart_carries_its_data_table_and_escapes_names(make: type) -> None:
-    chart = make("c", title=XSS, labels=["a", XSS], series={XSS: [1, 2048]}, unit="bytes")
+    chart = make(
+        "c", title=XSS, labels=["a", XSS], series={XSS: [1, 2048]}, axes=Axes("Day", XSS, "bytes")
+    )
     shown = Template("{% load lw %}{% chart chart %}").render(Context({"chart": chart}))
     assert "2.0 KiB" in shown
     assert "<script>alert" not in shown
@@ -125,8 +127,46 @@ def test_a_chart_carries_its_data_table_and_escapes_names(make: type) -> None:
     assert chart.figure["data"][0]["y"] == [1, 2048]
 
 
-def test_a_chart_of_one_day_names_it_on_its_axis() -> None:
-    alone = line_chart("x", title="X", labels=["2026-11-01"], series={"a": [1]})
-    more = line_chart("x", title="X", labels=["2026-11-01", "2026-12-01"], series={"a": [1, 2]})
-    assert alone.figure["layout"]["xaxis"]["type"] == "category"
-    assert "type" not in more.figure["layout"].get("xaxis", {})
+DAYS = Axes("Day", "Files")
+
+
+def test_a_single_point_is_shown_as_numbers_and_not_drawn() -> None:
+    alone = line_chart("x", title="X", labels=["2026-11-01"], series={"a": [1234]}, axes=DAYS)
+    shown = Template("{% load lw %}{% chart chart %}").render(Context({"chart": alone}))
+    assert "data-lw-chart" not in shown
+    assert "<dd>1,234</dd>" in shown
+    assert "2026-11-01" in shown
+    assert shown.count("<table") == 1
+    more = line_chart("x", title="X", labels=["1", "2"], series={"a": [1, 2]}, axes=DAYS)
+    assert more.is_drawn
+
+
+def test_every_axis_has_its_title_also_where_bars_lie_across() -> None:
+    up = bar_chart("x", title="X", labels=["1", "2"], series={"a": [1, 2]}, axes=DAYS)
+    across = bar_chart(
+        "x", title="X", labels=["1", "2"], series={"a": [1, 2]}, axes=DAYS, is_across=True
+    )
+    for chart, named in ((up, ("xaxis", "yaxis")), (across, ("yaxis", "xaxis"))):
+        titles = [chart.figure["layout"][axis]["title"]["text"] for axis in named]
+        assert titles == ["Day", "Files"]
+    assert up.head[0] == "Day"
+
+
+def test_months_are_stacked_and_summed_up() -> None:
+    months = {
+        "freed": [(date(2026, 9, 1), 5), (date(2026, 11, 1), 2)],
+        "kept": [(date(2026, 11, 1), 3)],
+    }
+    chart = month_chart("m", title="M", months=months, summed="freed", axes=DAYS)
+    assert chart is not None
+    assert chart.figure["layout"]["barmode"] == "stack"
+    assert chart.figure["layout"]["xaxis"]["type"] == "category"
+    assert chart.rows == (("2026-09", 5, 0, 5), ("2026-11", 2, 3, 7))
+    assert month_chart("m", title="M", months={"freed": []}, summed="freed", axes=DAYS) is None
+
+
+def test_what_was_done_is_marked_in_the_picture_and_in_its_table() -> None:
+    chart = line_chart("x", title="X", labels=["1", "3"], series={"a": [1, 2]}, axes=DAYS)
+    marked = with_marks(chart, {"2": "Compacted", "3": "Cleaned"}, head="Done")
+    assert len(marked.figure["layout"]["shapes"]) == 2
+    assert marked.rows == (("1", 1, ""), ("2", None, "Compacted"), ("3", 2, "Cleaned"))
