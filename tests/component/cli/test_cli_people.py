@@ -13,9 +13,9 @@ from lakewarden_cli.sessions import session_file
 from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from lifecycle.models import DropPlan
+from lifecycle.models import DropPlan, TableFinding
 from portal.runs.models import Run
-from tests.component.lifecycle.plan_world import NOW, World, make_world, partitions
+from tests.component.lifecycle.plan_world import NOW, TODAY, World, make_world, partitions
 from tests.support.clock import start_clock
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -161,6 +161,7 @@ def test_the_emergency_stop_is_pressed(cli: Cli) -> None:
 
 def test_tables_are_kept_each_by_itself(cli: Cli) -> None:
     Run.objects.update(finished_at=NOW)
+    TableFinding.objects.update(next_due_on=TODAY)
     signed_in(cli, "alice")
     kept = cli("keep", "sales.orders", "sales.nothing", "--reason", "audit", who="alice")
     assert (kept.exit_code, "Not every table is kept" in kept.stderr) == (1, True)
