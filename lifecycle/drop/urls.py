@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, path
 
+from lifecycle.drop.api import changes as api_changes
 from lifecycle.drop.api import plans as api_plans
 from lifecycle.drop.api import standing as api_standing
 from lifecycle.drop.ui import making, plans, standing
@@ -15,6 +16,11 @@ ui_urlpatterns: list[URLPattern] = [
     path("plans/<uuid:plan_id>/reject/", plans.plan_reject_view, name="plan-reject"),
     path("plans/<uuid:plan_id>/withdraw/", plans.plan_withdraw_view, name="plan-withdraw"),
     path("plans/<uuid:plan_id>/<name:db>/<name:table>/", plans.plan_table, name="plan-table"),
+    path(
+        "plans/<uuid:plan_id>/<name:db>/<name:table>/ranges/",
+        plans.plan_table_ranges,
+        name="plan-table-ranges",
+    ),
     path("wishes/", making.wishes, name="wishes"),
     path("wishes/new/", making.wish_new, name="wish-new"),
     path("wishes/<uuid:wish_id>/close/", making.wish_close, name="wish-close"),
@@ -31,6 +37,14 @@ api_urlpatterns: list[URLPattern] = [
     path("plans/", api_plans.PlanList.as_view(), name="plans"),
     path("plans/<uuid:plan_id>/", api_plans.PlanDetail.as_view(), name="plan"),
     path("plans/<uuid:plan_id>/tables/", api_plans.PlanTables.as_view(), name="plan-tables"),
+    path(
+        "plans/<uuid:plan_id>/tables/<name:db>/<name:table>/ranges/",
+        api_changes.PlanTableRanges.as_view(),
+        name="plan-table-ranges",
+    ),
+    path(
+        "plans/<uuid:plan_id>/changes/", api_changes.PlanChangesView.as_view(), name="plan-changes"
+    ),
     path("plans/<uuid:plan_id>/results/", api_plans.PlanResults.as_view(), name="plan-results"),
     path("plans/<uuid:plan_id>/approve/", api_plans.PlanApprove.as_view(), name="plan-approve"),
     path("plans/<uuid:plan_id>/reject/", api_plans.PlanReject.as_view(), name="plan-reject"),

@@ -241,6 +241,9 @@ GRID: dict[str, Row] = {
     "lifecycle:plan-new": Row(STAFF, STAFF, body={"tables": "sales.orders", **WHY}),
     "lifecycle:plan": Row(OF_THE_TABLE, values=("plan_id",)),
     "lifecycle:plan-progress": Row(OF_THE_TABLE, values=("plan_id",)),
+    "lifecycle:plan-table-ranges": Row(OF_THE_TABLE, values=("plan_id", "db", "table")),
+    "lifecycle-api:plan-changes": Row(OF_THE_TABLE, values=("plan_id",)),
+    "lifecycle-api:plan-table-ranges": Row(OF_THE_TABLE, values=("plan_id", "db", "table")),
     "lifecycle:plan-table": Row(OF_THE_TABLE, values=("plan_id", "db", "table")),
     # The requester may not decide; that is another refusal than not being an admin.
     "lifecycle:plan-approve": post_only(frozenset({"admin"}), "plan_id", **DECISION),

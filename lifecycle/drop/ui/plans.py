@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 from lifecycle.core.ui.links import list_url
 from lifecycle.drop.domain.refusal import EXPLANATIONS, LeftOut
 from lifecycle.drop.models.plans import ENDED
+from lifecycle.drop.selectors.changes import due_ranges, plan_changes
 from lifecycle.drop.selectors.plans import (
     PLAN_ORDERS,
     PLAN_TABLE_ORDERS,
@@ -75,9 +76,9 @@ TABLES = ListSpec(
         Column(
             key="__str__",
             title="Table",
-            kind="code",
+            kind="template",
+            template="lifecycle/_plan_table_name.html",
             sort="name",
-            url=lambda row: reverse("lifecycle:plan-table", args=[row.plan_id, row.db, row.table]),
         ),
         Column(key="get_kind_display", title="Scope"),
         Column(key="owner", title="Owner"),
@@ -130,6 +131,7 @@ def plan(request: HttpRequest, plan_id: UUID) -> HttpResponseBase:
         "typed": typed_name(found) if loss.needs_typing else "",
         "left_out": left_out_rows(left_out_visible(found, loss)),
         "results": results,
+        "changes": plan_changes(found, user),
         "backup": backup_of_run(found.run.pk) if found.run is not None else None,
     }
     filterset = PlanTableFilter(request.GET, queryset=plan_tables(found, user))
@@ -160,6 +162,16 @@ def plan_table(request: HttpRequest, plan_id: UUID, db: str, table: str) -> Http
         "results": keyset_page(results, request.GET, orders=RESULT_ORDERS),
     }
     return render(request, "lifecycle/plan_table.html", context)
+
+
+@require_GET
+def plan_table_ranges(request: HttpRequest, plan_id: UUID, db: str, table: str) -> HttpResponse:
+    """Return the ranges of one table of a plan, for its row to unfold."""
+    found = get_plan_for_user(plan_id, user=person(request))
+    row = get_plan_table(found, db, table, request)
+    ranges = due_ranges(row)
+    context = {"row": row, "ranges": ranges, "n_ranges_items": sum(one.n_items for one in ranges)}
+    return render(request, "lifecycle/_plan_ranges.html", context)
 
 
 def get_plan_table(plan: DropPlan, db: str, table: str, request: HttpRequest) -> DropPlanTable:
