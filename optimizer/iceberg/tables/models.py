@@ -101,6 +101,8 @@ class Commit(models.Model):
             models.Index(fields=["table", "at"], name="optimizer_commit_at"),
             # Of the whole lake the oldest are forgotten.
             models.Index(fields=["at"], name="optimizer_commit_old"),
+            # Looked up by its id alone by the search.
+            models.Index(fields=["snapshot_id"], name="optimizer_commit_snapshot"),
         ]
 
     def __str__(self) -> str:

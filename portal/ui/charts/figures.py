@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import plotly.graph_objects as go
 
 Number = int | float | None
 # More words than this do not fit into the cells of a heat map.
 HEAT_WORDS_AT_MOST = 250
-HEAT_HEAD, HEAT_ROW = 70, 24
+HEAT_HEAD, HEAT_ROW = 90, 24
 BAR_HEAD, BAR_ROW = 90, 28
 Unit = Literal["", "bytes", "days", "seconds"]
 
@@ -59,6 +59,25 @@ class Chart:
     def script_id(self) -> str:
         """The id of the JSON element that `lw.js` reads."""
         return f"chart-{self.name}"
+
+
+class HeatGrid(Protocol):
+    """The cells of a heat map: `values` row by row."""
+
+    @property
+    def rows(self) -> Sequence[str]:
+        """The labels of the rows."""
+        ...
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The labels of the columns."""
+        ...
+
+    @property
+    def values(self) -> Sequence[Sequence[Number]]:
+        """The value of each cell; None where there is none."""
+        ...
 
 
 def chart_json(figure: go.Figure) -> dict[str, Any]:
@@ -183,13 +202,16 @@ def heat_chart(
     name: str,
     *,
     title: str,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    values: Sequence[Sequence[Number]],
+    grid: HeatGrid,
+    axes: Axes,
     between: tuple[float, float],
 ) -> Chart:
-    """Give a heat map, `values` row by row; the worse a value, the nearer it is to the low end."""
+    """Give a heat map; the worse a value, the nearer it is to the low end.
+
+    Of `axes` the labels are those of the columns, and the values those of the rows.
+    """
     low, high = between
+    rows, columns, values = grid.rows, grid.columns, grid.values
     heat = go.Heatmap(
         x=columns, y=rows, z=values, zmin=low, zmax=high, showscale=False, xgap=1, ygap=1
     )
@@ -199,8 +221,8 @@ def heat_chart(
     figure.update_layout(
         height=HEAT_HEAD + HEAT_ROW * len(rows),
         hovermode="closest",
-        xaxis=category,
-        yaxis={**category, "autorange": "reversed"},
+        xaxis={**category, "title": {"text": axes.labels}},
+        yaxis={**category, "title": {"text": axes.values}, "autorange": "reversed"},
     )
     cells = tuple((row, *line) for row, line in zip(rows, values, strict=True))
     return Chart(name, title, chart_json(figure), ("", *columns), cells)

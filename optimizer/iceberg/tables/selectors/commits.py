@@ -1,11 +1,16 @@
 """Reads the commits to a table, by the portal and by others."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 import django_filters as filters
 from django.db.models import QuerySet
+from django.urls import reverse
 
+from optimizer.iceberg.tables.selectors.tables import tables_of
 from optimizer.models import Commit, IcebergTable
+from portal.access.models import User
+from portal.search.registry import Hit
 from portal.ui.lists.filters import DayInput, ListFilter
 
 COMMIT_ORDERS = {"-at": ("-at",), "at": ("at",)}
@@ -37,6 +42,9 @@ class CommitFilter(ListFilter):
         return rows.filter(is_ours=value == "ours")
 
 
+ID_MAX = 2**63 - 1
+
+
 def commits_of(table: IcebergTable) -> QuerySet[Commit]:
     """Return the commits of a table, unordered."""
     return table.commits.all()
@@ -46,3 +54,21 @@ def last_commits(table: IcebergTable) -> list[Commit]:
     """Return the last commits of a table, oldest first."""
     newest = commits_of(table).order_by("-at", "-pk")[:DRAWN]
     return list(reversed(newest))
+
+
+def snapshots_found(user: User, lake: str, text: str, limit: int) -> list[Hit]:
+    """Find snapshots by their ids, of tables that the person may see; a source of the search."""
+    text = text.strip()
+    if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= ID_MAX):
+        return []
+    tables = tables_of(lake, user)
+    rows = Commit.objects.filter(snapshot_id=int(text), table__in=tables).select_related("table")
+    query = urlencode({"lake": lake})
+    return [
+        Hit(
+            f"Snapshot {row.snapshot_id}",
+            f"{reverse('optimizer:table-commits', args=[row.table_id])}?{query}",
+            f"{row.table}, {row.operation or 'commit'}",
+        )
+        for row in rows.order_by("-at")[:limit]
+    ]

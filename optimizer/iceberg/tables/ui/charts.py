@@ -20,14 +20,12 @@ def heat(worst_first: Sequence[PartitionHealth]) -> list[Chart]:
     named = [(row.partition, row.health) for row in worst_first if row.partition]
     if not named:
         return []
-    grid = grid_of(named)
     return [
         heat_chart(
             "health-map",
             title="Health of partitions, 0 (worst) to 100",
-            rows=grid.rows,
-            columns=grid.columns,
-            values=grid.values,
+            grid=grid_of(named),
+            axes=Axes("Day, or the further keys", "Month, or the first key"),
             between=(0, 100),
         )
     ]
