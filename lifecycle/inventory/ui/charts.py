@@ -19,7 +19,8 @@ def days_chart(
     if not days:
         return None
     known = {key: dict(points) for key, points in series.items()}
-    return line_chart(
+    draw = bar_chart if is_stacked else line_chart
+    return draw(
         name,
         title=title,
         labels=[day.isoformat() for day in days],

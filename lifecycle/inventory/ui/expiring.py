@@ -237,4 +237,5 @@ def _chart(lake: str, generation: ScanSnapshot | None, user: User) -> Chart | No
     points = trend(lake, list(metrics), today=generation.day)
     series = {name: points[metric] for metric, name in metrics.items() if points[metric]}
     axes = Axes("Day of the scan", "Size", "bytes")
-    return days_chart("due", title="Data due in the whole lake", series=series, axes=axes)
+    title = "Data due in the whole lake"
+    return days_chart("due", title=title, series=series, axes=axes, is_stacked=True)

@@ -27,6 +27,14 @@ TITLES = {
 _BY_LOGS = frozenset({Code.CORRUPT_BLOCKS.value, Code.UNKNOWN_BLOCKS.value})
 
 
+_BAD = (Severity.INFO, Severity.WARNING, Severity.CRITICAL)
+
+
+def is_worse(now: str, before: str) -> bool:
+    """Whether one severity is worse than another, so that people are told again."""
+    return _BAD.index(Severity(now)) > _BAD.index(Severity(before))
+
+
 @dataclass(frozen=True, slots=True)
 class Raised:
     """An alarm that holds: of several findings with one code the worst says it."""

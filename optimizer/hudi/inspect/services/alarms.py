@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from optimizer.hudi.inspect.domain.alarms import TITLES, Raised, over
+from optimizer.hudi.inspect.domain.alarms import TITLES, Raised, is_worse, over
 from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.inspect.domain.findings import Severity
 from optimizer.models import HudiAlarm, HudiTable
@@ -23,8 +23,8 @@ from portal.notices.reached import get_notified_user, notified_staff
 from portal.notices.services import Mail, notice_queue, webhook_queue
 
 RAISED, OVER = "optimizer.hudi_alarm", "optimizer.hudi_over"
-# One that comes and goes is told of once in so long.
-QUIET_FOR = timedelta(hours=6)
+# One that comes and goes is told of once in so long, unless it is worse than what was told.
+QUIET_FOR = timedelta(hours=24)
 _ROWS_SHOWN = 100
 _PAGE = "/optimizer/hudi/{}/"
 
@@ -41,10 +41,13 @@ def alarms_keep(
     for code, one in holds.items():
         said = {"severity": one.severity.value, "words": one.words}
         if code in known:
-            HudiAlarm.objects.filter(pk=known[code].pk).update(**said)
+            again = {"notified_at": None} if is_worse(one.severity, known[code].severity) else {}
+            HudiAlarm.objects.filter(pk=known[code].pk).update(**said, **again)
             continue
         told = HudiAlarm.objects.filter(table=table, code=code, notified_at__gt=now - QUIET_FOR)
         last = told.order_by("-notified_at").first()
+        if last is not None and is_worse(one.severity, last.severity):
+            last = None
         HudiAlarm.objects.create(
             table=table,
             code=code,

@@ -93,6 +93,21 @@ def test_an_alarm_is_opened_told_once_renewed_and_closed(lake: LakeConfig) -> No
     assert Notice.objects.filter(kind__startswith=RAISED).count() == 2 * n_mails
 
 
+def test_an_alarm_that_gets_worse_is_told_again(lake: LakeConfig) -> None:
+    row = hudi(now=NOW - MINUTE)
+    taken_in(lake, row, ill())
+    n_mails = Notice.objects.filter(kind__startswith=RAISED).count()
+    HudiAlarm.objects.filter(code=STALE).update(severity="INFO")
+    taken_in(lake, row, ill(NOW + MINUTE))
+    assert Notice.objects.filter(kind__startswith=RAISED).count() == 2 * n_mails
+    taken_in(lake, row, ill(NOW + 2 * MINUTE))
+    assert Notice.objects.filter(kind__startswith=RAISED).count() == 2 * n_mails
+    taken_in(lake, row, well(NOW + 3 * MINUTE))
+    HudiAlarm.objects.update(severity="INFO")
+    taken_in(lake, row, ill(NOW + 4 * MINUTE))
+    assert Notice.objects.filter(kind__startswith=RAISED).count() == 3 * n_mails
+
+
 def test_owners_are_told_of_their_tables_and_keepers_of_all_in_one_mail(lake: LakeConfig) -> None:
     mine, other = hudi("mine", now=NOW - MINUTE), hudi("other", owner="stan", now=NOW - MINUTE)
     looked = LookedHudi(lake, mine, other, keys=True).found(mine, ill()).found(other, ill())
