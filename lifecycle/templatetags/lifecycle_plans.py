@@ -53,7 +53,7 @@ def recently_read_offer(
         "table": table,
         "partition": partition,
         "offered": is_read
-        and may_say_yes(table, user)
+        and may_say_yes(table, user, people=context.get("people"))
         and not consent_given(table, partition, by=user.username, kept=context.get("kept")),
         "most_days": MOST_DAYS,
         "here": context["request"].get_full_path(),

@@ -19,8 +19,7 @@ def days_chart(
     if not days:
         return None
     known = {key: dict(points) for key, points in series.items()}
-    draw = bar_chart if is_stacked else line_chart
-    return draw(
+    return line_chart(
         name,
         title=title,
         labels=[day.isoformat() for day in days],

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.core.selectors.filters import (
     ITEM_ORDERS,
     TABLE_ORDERS,
@@ -22,7 +23,6 @@ from lifecycle.inventory.selectors.findings import (
     current_generation,
     get_table_for_user,
     items_of,
-    mode_of,
     ranges_of,
     tables_visible,
     totals_for,
@@ -190,18 +190,20 @@ def _complete(rows: Sequence[Any], *, user: User, gone: GoneOf) -> None:
 def table(request: HttpRequest, db: str, table: str) -> HttpResponseBase:
     """Show one table: its policy, who answers for it, its classes, ranges and partitions."""
     lake, user = current_lake(request), person(request)
-    found = get_table_for_user(lake, db, table, user=user)
+    found: Any = get_table_for_user(lake, db, table, user=user)
     gone = gone_since(lake, db=db, table=table)
     take_off_dropped([found], gone)
     rows = items_of(found).select_related("table")
     filterset = ItemFilterSet(request.GET, queryset=rows)
+    people = People.of(lake)
     context = {
         "generation": found.generation,
         "found": found,
-        "mode": mode_of(lake, db),
+        "mode": DatabaseMode(found.mode_now),
         "classes": _classes(found),
         "ranges": ranges_of(found)[:RANGES_SHOWN],
-        "responsible": responsible_of(found, People.of(lake)),
+        "people": people,
+        "responsible": responsible_of(found, people),
         "kept": table_kept(found, now=timezone.now()),
     }
     return list_response(

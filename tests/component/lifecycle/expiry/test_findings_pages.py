@@ -245,6 +245,7 @@ def test_more_rows_need_no_more_queries(
         ("/lifecycle/databases/", 16),
         ("/lifecycle/tables/sales/t1/", 32),
     ):
+        client.get(url)  # a first visit is remembered among the recent things
         with django_assert_max_num_queries(most):
             assert client.get(url).status_code == 200
 
