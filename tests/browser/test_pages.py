@@ -24,6 +24,8 @@ FIXED = {
     "dropped": "/lifecycle/dropped/",
     "policy-alarms": "/lifecycle/policy-alarms/",
     "policy-alarms-none": "/lifecycle/policy-alarms/?actor=nobody_at_all",
+    "approvals": "/approvals/",
+    "approvals-all": "/approvals/?tab=all&state=any",
     "plans": "/lifecycle/plans/",
     "plan-new": "/lifecycle/plans/new/",
     "wishes": "/lifecycle/wishes/",

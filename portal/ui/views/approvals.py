@@ -33,7 +33,7 @@ COLUMNS = (
     Column(key="state", title="State", kind="state"),
     Column(
         key="effect",
-        title="Takes away or changes",
+        title="Effect",
         kind="template",
         template="portal/_inbox_effect.html",
     ),
