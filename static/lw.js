@@ -89,6 +89,34 @@
     });
   }
 
+  /* -- relative times ---------------------------------------------------------------------- */
+  /* By the server's clock: its instant at the page's birth, and what has passed since. Those of a
+     day or more are days of the lake's calendar, which only the server knows. */
+  var STEPS = [["h", 3600], ["min", 60], ["s", 1]];
+
+  function ageOf(element, now) {
+    var seconds = (now - Date.parse(element.dateTime)) / 1000;
+    var distance = Math.abs(seconds);
+    if (!(distance < 86400)) { return null; }
+    if (distance < 5) { return "just now"; }
+    var step = STEPS.find(function (one) { return distance >= one[1]; });
+    var span = Math.floor(distance / step[1]) + " " + step[0];
+    return seconds > 0 ? span + " ago" : "in " + span;
+  }
+
+  function keepTimes() {
+    var born = Date.parse(document.body.dataset.lwNow);
+    if (isNaN(born)) { return; }
+    var began = performance.now();
+    setInterval(function () {
+      var now = born + performance.now() - began;
+      document.querySelectorAll("time.lw-ago").forEach(function (element) {
+        var text = ageOf(element, now);
+        if (text !== null && element.textContent !== text) { element.textContent = text; }
+      });
+    }, 15000);
+  }
+
   /* -- charts ------------------------------------------------------------------------------ */
   /* Plotly writes style elements, which the CSP refuses. It leaves them out where an element with
      the same id stands already; lw.css has the few rules that charts need. The second id is the
@@ -225,6 +253,7 @@
     root.classList.add("lw-ready");
     bindChecks();
     bindForms();
+    keepTimes();
     drawCharts(document);
     document.body.addEventListener("htmx:afterSwap", function (event) {
       revealButtons(event.target);

@@ -14,7 +14,7 @@ ENTRIES = (
 PAGES = (
     Page("home", "Home", "ui:home", 10),
     Page("approvals", "Inbox", "ui:approvals", 1),
-    Page("jobs", "Runs", "ui:runs", 10),
+    Page("jobs", "Jobs", "ui:runs", 10),
     Page(GEAR, "Audit log", "ui:audit", 10, STAFF),
     Page(GEAR, "Users", "ui:people", 20, STAFF),
     Page(GEAR, "Service-account owners", "ui:owners", 30, STAFF),

@@ -1,6 +1,7 @@
 """What the areas add to the page of a run: next steps, its subject, the people who caused it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -45,18 +46,35 @@ SubjectMaker = Callable[[Run], RunSubject | None]
 CauseMaker = Callable[[Sequence[Run]], Mapping[UUID, Iterable[str]]]
 
 _subjects: dict[str, SubjectMaker] = {}
+_not_in_lists: set[str] = set()
 _causes: list[CauseMaker] = []
 
 
-def register_run_subject(subject_type: str, maker: SubjectMaker) -> None:
-    """Say how the subjects of a type are shown and linked on the pages of runs."""
+def register_run_subject(subject_type: str, maker: SubjectMaker, *, in_lists: bool = True) -> None:
+    """Say how the subjects of a type are shown and linked on the pages of runs.
+
+    One that reads the database is not for lists, which would ask it for each row.
+    """
     _subjects[subject_type] = maker
+    if not in_lists:
+        _not_in_lists.add(subject_type)
 
 
 def run_subject(run: Run) -> RunSubject | None:
     """Return what a run is about; None where it is about nothing that has a page."""
     maker = _subjects.get(run.subject_type) if run.subject_id else None
     return maker(run) if maker else None
+
+
+def run_seconds(run: Run, *, now: datetime) -> float | None:
+    """Return how long a run took, or has run by now; None before it began."""
+    began = run.submitted_at or run.claimed_at
+    return ((run.finished_at or now) - began).total_seconds() if began else None
+
+
+def list_subject(run: Run) -> RunSubject | None:
+    """Return what a run of a list is about, where that can be said without a query."""
+    return None if run.subject_type in _not_in_lists else run_subject(run)
 
 
 def register_run_cause(maker: CauseMaker) -> None:

@@ -5,6 +5,7 @@ what they did and of the tables and databases they answer for.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -15,9 +16,11 @@ from django.db.models.functions import StrIndex, Substr
 from portal.access.models import DatabaseAdministrator, User
 from portal.audit.models import AuditEvent, AuditHead
 from portal.lake.errors import NotVisible
-from portal.runs.domain import RunState
+from portal.runs.domain import ACTIVE, RunState
+from portal.runs.kinds.registry import all_kinds
 from portal.runs.models import Run, RunEvent
 
+COUNTED_AT_MOST = 1_000
 OWNED_CAP = 2_000
 OWNED_DATABASES_CAP = 100
 
@@ -60,6 +63,27 @@ def failed_runs_of(user: User, lake: str, *, since: datetime) -> QuerySet[Run]:
     """Return the runs that the person asked for and that failed lately, newest first."""
     failed = Run.objects.filter(lake=lake, requested_by=user.username, state=RunState.FAILED)
     return failed.filter(queued_at__gte=since).order_by("-queued_at")
+
+
+@dataclass(frozen=True, slots=True)
+class RunCounts:
+    """How many runs stand behind the tabs of the list, each counted up to a thousand."""
+
+    unfinished: int
+    failed: int
+    routine: int
+
+
+def run_counts(user: User, lake: str) -> RunCounts:
+    """Count the runs that the person may see: not ended, failed, and routine checks."""
+    runs = runs_for_user(user, lake)
+    routine = [kind.name for kind in all_kinds() if kind.is_routine]
+    parts = (
+        runs.filter(state__in=[state.value for state in ACTIVE]),
+        runs.filter(state=RunState.FAILED.value),
+        runs.filter(kind__in=routine),
+    )
+    return RunCounts(*(part.order_by()[:COUNTED_AT_MOST].count() for part in parts))
 
 
 def run_lines(run: Run) -> QuerySet[RunEvent]:

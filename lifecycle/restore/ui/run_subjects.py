@@ -14,7 +14,7 @@ _PREVIEW = "restore_preview"
 def register_run_subjects() -> None:
     """Register the subjects of runs about backups."""
     register_run_subject(_PREVIEW, linked(lambda run: _restore(run.subject_id, lake=run.lake)))
-    register_run_subject("restore", linked(_undone))
+    register_run_subject("restore", linked(_undone), in_lists=False)
     register_run_subject("backup", linked(_backup))
 
 

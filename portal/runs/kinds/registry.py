@@ -42,6 +42,12 @@ class RunKind:
     schedule: ClassVar[Schedule | None] = None
 
     @property
+    def is_routine(self) -> bool:
+        """Whether the schedule starts it all day and it changes nothing: lists may leave it out."""
+        every = self.schedule.every if self.schedule else None
+        return every is not None and not self.acting
+
+    @property
     def silence(self) -> timedelta:
         """After which silence its application is taken for frozen and ended."""
         return SILENCE_ACTING if self.acting else SILENCE

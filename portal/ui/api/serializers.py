@@ -2,13 +2,14 @@
 
 from typing import Any
 
+from django.utils import timezone
 from rest_framework import serializers
 
 from portal.audit.models import AuditEvent
 from portal.notices.models import Notice
 from portal.runs.models import Run, RunEvent
 from portal.ui.api.old_names import OldNames
-from portal.ui.run_steps import read_causes
+from portal.ui.run_steps import read_causes, run_seconds
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
@@ -18,14 +19,22 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         help_text="The people for whom a run that the schedule started does its work."
     )
 
+    seconds = serializers.SerializerMethodField(
+        help_text="How long it took, or has run by now; null before it began."
+    )
+
     class Meta:
         model = Run
         fields: tuple[str, ...] = (
             *("id", "lake", "kind", "state", "requested_by", "causes", "reason", "subject_type"),
             *("subject_id", "queued_at", "submitted_at", "finished_at", "phase", "done", "total"),
-            *("message", "silent_since", "error", "result", "cancel_requested_by"),
+            *("message", "silent_since", "error", "result", "cancel_requested_by", "seconds"),
         )
         read_only_fields = fields
+
+    def get_seconds(self, run: Run) -> float | None:
+        """Return its duration."""
+        return run_seconds(run, now=timezone.now())
 
     def get_causes(self, run: Any) -> list[str]:
         """Return them; lists read them for all their runs at once."""

@@ -99,6 +99,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "theme": theme if theme in THEMES else "auto",
         "zone": timezone.get_current_timezone_name(),
+        "now": timezone.now().isoformat(timespec="milliseconds"),
     }
     if not isinstance(user, User):
         return {"frame": shown}

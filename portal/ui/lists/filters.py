@@ -8,14 +8,16 @@ from typing import Any
 
 import django_filters as filters
 from django import forms
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from portal.audit.models import AuditEvent
 from portal.notices.models import Notice, NoticeState
-from portal.runs.domain import RunState
+from portal.runs.domain import ACTIVE, RunState
 from portal.runs.kinds.registry import all_kinds
 from portal.runs.models import Run
 from portal.ui.frame.states import badge_for
+
+UNFINISHED = "UNFINISHED"
 
 
 class ListFilter(filters.FilterSet):  # type: ignore[misc]  # untyped base
@@ -52,15 +54,39 @@ class RunFilter(ListFilter):
 
     kind = filters.ChoiceFilter(choices=_kinds, label="Kind", empty_label="Any")
     state = filters.ChoiceFilter(
-        choices=[(state.value, badge_for(state).word) for state in RunState],
+        choices=[
+            (UNFINISHED, "Not ended"),
+            *((state.value, badge_for(state).word) for state in RunState),
+        ],
         label="State",
         empty_label="Any",
+        method="in_state",
     )
     requested_by = filters.CharFilter(label="Requested by")
+    routine = filters.ChoiceFilter(
+        choices=[("yes", "Shown"), ("no", "Hidden")],
+        label="Routine checks",
+        empty_label="Any",
+        method="with_routine",
+        help_text="What the schedule starts all day and changes nothing; failed ones are shown.",
+    )
 
     class Meta:
         model = Run
         fields: list[str] = []
+
+    def in_state(self, rows: QuerySet[Run], _name: str, value: str) -> QuerySet[Run]:
+        """Give the runs of one state, or all that have not ended."""
+        if value == UNFINISHED:
+            return rows.filter(state__in=[state.value for state in ACTIVE])
+        return rows.filter(state=value)
+
+    def with_routine(self, rows: QuerySet[Run], _name: str, value: str) -> QuerySet[Run]:
+        """Leave out the routine checks, except those that failed."""
+        if value == "yes":
+            return rows
+        routine = [kind.name for kind in all_kinds() if kind.is_routine]
+        return rows.exclude(Q(kind__in=routine) & ~Q(state=RunState.FAILED.value))
 
 
 class AuditFilter(ListFilter):

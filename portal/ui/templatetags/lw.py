@@ -127,7 +127,7 @@ def ago(value: datetime | None) -> SafeString:
     else:
         span = _distance(value, now)
         text = f"{span} ago" if seconds > 0 else f"in {span}"
-    return _time(value, text)
+    return _time(value, text, kind="lw-ago")
 
 
 def _distance(value: datetime, now: datetime) -> str:
@@ -153,11 +153,12 @@ def instant(value: datetime | None) -> SafeString:
     return _time(value, f"{timezone.localtime(value):%Y-%m-%d %H:%M:%S}")
 
 
-def _time(value: datetime, text: str) -> SafeString:
+def _time(value: datetime, text: str, *, kind: str = "") -> SafeString:
     exact = value.astimezone(UTC)
     local = timezone.localtime(value)
     return format_html(
-        '<time class="lw-time" datetime="{}" title="{} UTC · {} {}">{}</time>',
+        '<time class="lw-time{}" datetime="{}" title="{} UTC · {} {}">{}</time>',
+        f" {kind}" if kind else "",
         exact.isoformat(timespec="seconds"),
         f"{exact:%Y-%m-%d %H:%M:%S}",
         f"{local:%Y-%m-%d %H:%M:%S}",

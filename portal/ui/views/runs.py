@@ -1,7 +1,7 @@
 """Pages of current and past runs: their progress, log and cancellation."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from portal.access.models import User
+from portal.runs.domain import RunState
 from portal.runs.models import Run
 from portal.runs.requests.selectors import run_waits
 from portal.runs.requests.services import run_cancel
@@ -19,11 +20,11 @@ from portal.ui.forms import ReasonForm
 from portal.ui.frame.context import current_lake, person
 from portal.ui.frame.states import badge_for
 from portal.ui.lists.answers import ListSpec, list_response
-from portal.ui.lists.filters import RunFilter
+from portal.ui.lists.filters import UNFINISHED, RunFilter
 from portal.ui.lists.keyset import keyset_page
 from portal.ui.lists.tables import Column
-from portal.ui.run_steps import read_causes, run_steps, run_subject
-from portal.ui.selectors import get_run_for_user, run_lines, runs_for_user
+from portal.ui.run_steps import list_subject, read_causes, run_seconds, run_steps, run_subject
+from portal.ui.selectors import get_run_for_user, run_counts, run_lines, runs_for_user
 
 ORDERS = {"-queued": ("-queued_at",), "queued": ("queued_at",)}
 RUNS = ListSpec(
@@ -31,11 +32,13 @@ RUNS = ListSpec(
     caption="Runs",
     columns=(
         Column(key="id", title="Run", kind="template", template="portal/_run_name.html"),
+        Column(key="", title="About", kind="template", template="portal/_run_subject.html"),
         Column(key="state", title="State", kind="state"),
         Column(
             key="", title="Requested by", kind="template", template="portal/_run_requested.html"
         ),
         Column(key="queued_at", title="Requested", kind="ago", sort="queued"),
+        Column(key="seconds", title="Duration", kind="template", template="portal/_run_span.html"),
         Column(key="finished_at", title="Ended", kind="ago"),
         Column(key="message", title="Latest message"),
     ),
@@ -43,6 +46,7 @@ RUNS = ListSpec(
     filename="runs.csv",
     exports=(
         "id", "kind", "state", "requested_by", "causes", "queued_at", "finished_at", "message",
+        "subject_type", "subject_id", "seconds",
     ),
 )  # fmt: skip
 LINES = 200
@@ -52,11 +56,22 @@ LINE_ORDERS = {"-at": ("-at", "-seq")}
 
 @require_GET
 def runs(request: HttpRequest) -> HttpResponseBase:
-    """List the runs that the person may see, newest first."""
-    lake = current_lake(request)
-    chosen = RunFilter(request.GET, queryset=runs_for_user(person(request), lake))
+    """List the runs that the person may see, newest first; routine checks where asked for."""
+    lake, user = current_lake(request), person(request)
+    asked = request.GET.copy()
+    leaves_out = not any(asked.get(name) for name in RunFilter.base_filters)
+    if leaves_out:
+        asked["routine"] = "no"
+    chosen = RunFilter(asked, queryset=runs_for_user(user, lake))
     spec = replace(RUNS, filename=f"runs-{lake}.csv")
-    return list_response(request, spec, filterset=chosen, context={}, complete=read_causes)
+    context = {
+        "counts": run_counts(user, lake),
+        "state": asked.get("state", ""),
+        "leaves_out": leaves_out,
+        "failed": RunState.FAILED.value,
+        "unfinished": UNFINISHED,
+    }
+    return list_response(request, spec, filterset=chosen, context=context, complete=_complete)
 
 
 @require_GET
@@ -71,7 +86,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "waits": run_waits(found, now=timezone.now()),
         "lines": list(reversed(lines.rows)),
         "page": lines,
-        "seconds": _seconds(found, timezone.now()),
+        "seconds": run_seconds(found, now=timezone.now()),
         "facts": _facts(found),
         "steps": run_steps(found, person(request)),
         "subject": run_subject(found),
@@ -110,16 +125,20 @@ def run_stop(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return redirect("ui:run", run_id=run_id)
 
 
+def _complete(shown: Sequence[Any]) -> None:
+    """Give each run of a list who caused it, how long it took, and what it is about."""
+    read_causes(shown)
+    now = timezone.now()
+    for one in shown:
+        one.seconds = run_seconds(one, now=now)
+        one.about = list_subject(one)
+
+
 def may_cancel(run: Run, user: User) -> bool:
     """Whether the page offers to cancel; the service decides again."""
     if run.is_final or run.cancel_requested_by:
         return False
     return user.is_lake_staff or run.requested_by == user.username
-
-
-def _seconds(run: Run, now: datetime) -> float | None:
-    began = run.submitted_at or run.claimed_at
-    return ((run.finished_at or now) - began).total_seconds() if began else None
 
 
 def _facts(run: Run) -> list[tuple[str, object]]:
