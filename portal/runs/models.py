@@ -32,6 +32,9 @@ class Run(models.Model):
     lease_owner = models.CharField(max_length=255, blank=True, default="")
     lease_until = models.DateTimeField(null=True)
 
+    is_routine = models.BooleanField(default=False)
+    """What the schedule starts all day, as long as it has not failed: lists may leave it out."""
+
     queued_at = models.DateTimeField()
     last_published_at = models.DateTimeField(null=True)
     n_messages = models.PositiveIntegerField(default=0)
@@ -63,6 +66,8 @@ class Run(models.Model):
         ]
         indexes = [
             models.Index(fields=["lake", "queued_at", "id"], name="runs_by_time"),
+            models.Index(fields=["lake", "is_routine", "queued_at", "id"], name="runs_by_routine"),
+            models.Index(fields=["lake", "state", "queued_at"], name="runs_by_state"),
             models.Index(fields=["lake", "kind", "queued_at", "id"], name="runs_by_kind"),
             models.Index(fields=["lake", "queue", "queued_at"], name="runs_by_queue"),
             models.Index(fields=["lake", "requested_by", "queued_at", "id"], name="runs_by_person"),

@@ -232,6 +232,7 @@ def _close(
         run_move(
             run,
             target,
+            is_routine=run.is_routine and target is not RunState.FAILED,
             finished_at=now,
             lease_owner="",
             lease_until=None,

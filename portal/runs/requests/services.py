@@ -42,7 +42,7 @@ def run_request(  # noqa: PLR0913 - the agreed interface names them all
     now: datetime,
 ) -> Run:
     """Ask for a run: row and message in one transaction; a used unique key gives that run."""
-    queue = get_kind(kind).queue
+    wanted = get_kind(kind)
     if unique_key is not None and (known := _known(unique_key)) is not None:
         return known
     try:
@@ -50,7 +50,8 @@ def run_request(  # noqa: PLR0913 - the agreed interface names them all
             run = Run.objects.create(
                 lake=lake,
                 kind=kind,
-                queue=queue,
+                queue=wanted.queue,
+                is_routine=wanted.is_routine,
                 params=dict(params),
                 requested_by=requested_by,
                 reason=reason,

@@ -179,7 +179,7 @@ class BigLake:
         multiply(
             Run(
                 lake=LAKE, kind="lifecycle.probe", queue="restore", state="DONE",
-                requested_by="system", finished_at=self.now,
+                requested_by="system", finished_at=self.now, is_routine=True,
             ),
             first=first, last=last, id=uuid("n"), queued_at=later(start, "n * 20"),
         )  # fmt: skip
