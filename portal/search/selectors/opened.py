@@ -5,10 +5,12 @@ from portal.catalog.selectors import is_named, tables_visible
 from portal.search.models import OpenedObject
 from portal.search.registry import Hit, ObjectPage, object_page
 
+SHOWN = 8
+
 
 def opened_last(user: User, lake: str) -> list[Hit]:
     """Return the objects of a lake that a person opened last, the latest first."""
-    rows = OpenedObject.objects.filter(user=user, lake=lake).order_by("-at")
+    rows = OpenedObject.objects.filter(user=user, lake=lake).order_by("-at")[:SHOWN]
     shown = [(row, page) for row in rows if (page := object_page(row.view))]
     seen = _visible(user, lake, [_title(row, page) for row, page in shown if page.is_table])
     hits = [(Hit(_title(row, page), row.url), page) for row, page in shown]

@@ -6,6 +6,7 @@ from urllib.parse import quote
 from uuid import UUID
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 
 from portal.access.models import User
@@ -15,7 +16,7 @@ from portal.runs.models import Run
 from portal.search import registry
 from portal.search.models import OpenedObject
 from portal.search.registry import Hit, SearchSource, register_source
-from portal.search.services.opened import KEPT, opened_record
+from portal.search.services.opened import KEPT, opened_record, opened_trim
 from tests.component.conftest import People
 from tests.component.portal.search.found import LAKE, catalogued
 
@@ -24,7 +25,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def shop(lake: LakeConfig, now: datetime) -> None:
-    """A few tables."""
+    """A few tables, and nothing remembered of another test."""
+    cache.clear()
     catalogued("sales.clicks_live", "sales.orders", now=now)
 
 
@@ -154,7 +156,10 @@ def test_what_was_opened_last_is_shown_to_who_opened_it(
     opened = client.get("/api/v1/search/").json()["opened"]
     assert [one["title"] for one in opened] == [f"Run {n}" + f"{n}" * 7 for n in range(9, 1, -1)]
     assert "Opened last" in drop_down(client, "")
-    assert OpenedObject.objects.count() == KEPT
+    assert OpenedObject.objects.count() == KEPT + 2
+    assert opened_trim(LAKE, now=now) == 2
+    assert opened_trim(LAKE, now=now) == 0
+    assert client.get("/api/v1/search/").json()["opened"] == opened
     client.force_login(people.stranger)
     assert client.get("/api/v1/search/").json()["opened"] == []
     assert "Opened last" not in drop_down(client, "")
