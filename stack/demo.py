@@ -1,7 +1,9 @@
 """How the demo comes to be and is served: a stack, a lake, nine played days, the portal.
 
 The first run makes everything under var/demo; later runs serve what is there. A first run that was
-broken off goes on where it stood, but a half-made lake is begun again.
+broken off goes on where it stood, but a half-made lake is begun again. The site is served as soon
+as the first day is played; workers and supervisor start after the last one, because the days are
+played in the past and no scan of today may come between them.
 """
 
 import json
@@ -11,8 +13,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import FrameType
@@ -22,13 +24,14 @@ from rich.table import Table
 from portal.connectors.metastore import Metastore
 from portal.lake.names import TableName
 from stack.dashboards import open_dashboards, trouble_front_ends
+from stack.demo_days import N_PLAYED_DAYS, Made, Progress, played_days
 from stack.errors import StackError
 from stack.lake import carts, clicks, feed, live
 from stack.lake.plan import DATABASES
 from stack.ledger import Ledger
 from stack.people import ADMINS, DEMO_PASSWORD, OPERATORS, OWNERS, log_ins
 from stack.places import REPO, var_directory
-from stack.process import port_answers
+from stack.process import port_answers, start_time
 from stack.say import console, step
 from stack.servers.base import Server
 from stack.servers.lake_writer import LakeWriter
@@ -36,55 +39,7 @@ from stack.servers.portal import RefreshWorker, RestoreWorker, Site, Supervisor,
 from stack.servers.stream_writer import StreamWriter
 from stack.stack import LAKE, Stack
 
-N_PLAYED_DAYS = 9
-DAYS_VARIABLE = "LAKEWARDEN_DEMO_DAYS"
-"""Which days are played where not all are wanted: how many days ago, as in `8,7,1,0`."""
 LAKE_MADE = "lake"
-
-
-def played_days() -> list[int]:
-    """Return how many days ago each day was that is played, the oldest first."""
-    named = os.environ.get(DAYS_VARIABLE)
-    wanted = map(int, named.split(",")) if named else range(N_PLAYED_DAYS)
-    return sorted(wanted, reverse=True)
-
-
-class Made:
-    """Which steps of the first run are done, kept in a file."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def _steps(self) -> list[str]:
-        try:
-            steps: list[str] = json.loads(self.path.read_text(encoding="utf-8"))["steps"]
-        except (OSError, ValueError, KeyError):
-            return []
-        return steps
-
-    @property
-    def since(self) -> str:
-        """When the first step was done, in UTC; now where none is."""
-        try:
-            began = json.loads(self.path.read_text(encoding="utf-8"))["since"]
-        except (OSError, ValueError, KeyError):
-            return datetime.now(UTC).isoformat()
-        return str(began)
-
-    def has(self, name: str) -> bool:
-        """Whether the step was done to its end."""
-        return name in self._steps()
-
-    @contextmanager
-    def once(self, name: str, title: str) -> Iterator[bool]:
-        """Show and keep a step; returns False, and shows nothing, where it was done before."""
-        if self.has(name):
-            yield False
-            return
-        with step(title):
-            yield True
-        done = {"since": self.since, "steps": [*self._steps(), name]}
-        self.path.write_text(json.dumps(done), encoding="utf-8")
 
 
 class Demo:
@@ -95,6 +50,7 @@ class Demo:
         self.port = port
         self.detach = detach
         self.made = Made(self.var / "made.json")
+        self.started = time.monotonic()
 
     def run(self) -> int:
         """Make what is missing, serve; returns after Ctrl-C, or at once when detached."""
@@ -102,13 +58,19 @@ class Demo:
             self._print_welcome()
             console.print("It runs already. [bold]./lakewarden stop[/] ends it.")
             return 0
-        if port_answers(self.port):
+        if self._is_being_made():
+            self._print_welcome()
+            console.print(
+                "Its days are still being played; the command that began it says how far."
+            )
+            return 0
+        if port_answers(self.port) and not self._is_ours():
             console.print(
                 f"[red]Port {self.port} is in use by another program.[/] "
                 f"Choose another: PORT=8001 ./lakewarden demo"
             )
             return 2
-        started = time.monotonic()
+        self.started = time.monotonic()
         Ledger(self.var / "stack.json").end_all()
         if self.var.exists() and not self.made.has(LAKE_MADE):
             shutil.rmtree(self.var)
@@ -117,7 +79,7 @@ class Demo:
         try:
             self._serve(stack)
             self._print_welcome()
-            console.print(f"Serving after {time.monotonic() - started:.0f} s.")
+            console.print(f"Everything is up after {time.monotonic() - self.started:.0f} s.")
             if self.detach:
                 console.print("[bold]./lakewarden stop[/] ends it.")
                 return 0
@@ -138,23 +100,27 @@ class Demo:
             stack.start(lambda line: console.print(f"  [dim]{line}[/]"))
         settings = {**stack.env, "LAKEWARDEN_BASE_URL": f"http://127.0.0.1:{self.port}"}
         settings["LAKEWARDEN_TOUR_SINCE"] = self.made.since
+        settings["LAKEWARDEN_DEMO_PROGRESS"] = str(self.var / "played.json")
         environment = {**stack.ledger.environment(), **settings}
         environment["DJANGO_SETTINGS_MODULE"] = "portal.settings.development"
-        with step("The portal's database"):
-            _run(["manage.py", "migrate", "--noinput", "-v", "0"], environment=environment)
-        self._make(stack, environment=environment)
+        stack.ledger.note(maker=[os.getpid(), start_time(os.getpid())])
+        site = Site(self.var, ledger=stack.ledger, settings=settings, port=self.port)
+        self._make_lake(environment=environment)
+        site.start()
+        with self.made.once("databases", "How far each database is trusted") as todo:
+            if todo:
+                self._set_up_databases(stack, environment=environment)
+        self._play_days(stack, site, environment=environment)
         self._set_up_optimizer(stack, environment=environment)
         self._set_up_readiness(stack, environment=environment)
         self._set_up_front_ends(stack, environment=environment)
-        site = Site(self.var, ledger=stack.ledger, settings=settings, port=self.port)
         programs: list[Server] = [
             Worker(self.var, ledger=stack.ledger, settings=settings),
             RestoreWorker(self.var, ledger=stack.ledger, settings=settings),
             Supervisor(self.var, ledger=stack.ledger, settings=settings),
             RefreshWorker(self.var, ledger=stack.ledger, settings=settings),
-            site,
         ]
-        with step("The portal: site, workers, supervisor"):
+        with step("The portal's workers and supervisor"):
             for program in programs:
                 program.start()
             for program in programs:
@@ -164,7 +130,7 @@ class Demo:
                 site.process.wait_until(lambda: site.follows(LAKE), timeout_seconds=60)
                 _run(["-m", "stack.lake.guarded", str(stack.lakes_file)], environment=environment)
         self._write_on(stack)
-        stack.ledger.note(url=f"http://127.0.0.1:{self.port}", log_ins=self._log_ins())
+        stack.ledger.note(maker=None)
 
     def _write_on(self, stack: Stack) -> None:
         """Have two tables written: for front ends to take in, and for the optimizer to repair."""
@@ -177,30 +143,57 @@ class Demo:
             with step(f"A stream that leaves small files in {clicks.LIVE}, until it ends"):
                 StreamWriter(self.var, ledger=stack.ledger, lakes=stack.lakes_file).start()
 
-    def _make(self, stack: Stack, *, environment: dict[str, str]) -> None:
-        """Do what is not done yet; a broken-off first run goes on where it stood."""
-        made = self.made
-        with made.once("people", "People and their log-ins") as todo:
-            if todo:
-                people = self.var / "people.json"
-                people.touch(mode=0o600)
-                people.write_text(json.dumps(log_ins()), encoding="utf-8")
-                _run(["manage.py", "create_people", "--file", str(people)], environment=environment)
-                _run(["manage.py", "sync_directory"], environment=environment)
-        with made.once(LAKE_MADE, "A lake, made through Spark and the metastore") as todo:
-            if todo:
-                _run(["-m", "stack.lake.make", str(stack.lakes_file)], environment=environment)
-        with made.once("databases", "How far each database is trusted") as todo:
-            if todo:
-                self._set_up_databases(stack, environment=environment)
-        now = datetime.now(UTC)
-        for ago in played_days():
-            number, moment = N_PLAYED_DAYS - 1 - ago, now - timedelta(days=ago)
-            title = f"The day {moment:%Y-%m-%d}: scan, notices, mails"
-            with made.once(f"day {number}", title) as todo:
+    def _make_lake(self, *, environment: dict[str, str]) -> None:
+        """Make the lake, and the portal's database beside it."""
+        with ThreadPoolExecutor(1) as beside:
+            people = beside.submit(self._make_people, environment=environment)
+            with self.made.once(LAKE_MADE, "A lake, made through Spark and the metastore") as todo:
                 if todo:
+                    source = str(environment["LAKEWARDEN_LAKES"])
+                    _run(["-m", "stack.lake.make", source], environment=environment)
+            with step("The portal's database, people and their log-ins"):
+                people.result()
+        if not self.made.has("people"):
+            self.made.keep("people")
+
+    def _make_people(self, *, environment: dict[str, str]) -> None:
+        _run(["manage.py", "migrate", "--noinput", "-v", "0"], environment=environment)
+        if self.made.has("people"):
+            return
+        people = self.var / "people.json"
+        people.touch(mode=0o600)
+        people.write_text(json.dumps(log_ins()), encoding="utf-8")
+        _run(["manage.py", "create_people", "--file", str(people)], environment=environment)
+        _run(["manage.py", "sync_directory"], environment=environment)
+
+    def _play_days(self, stack: Stack, site: Site, *, environment: dict[str, str]) -> None:
+        """Play the days that are not played yet, the oldest first; serve after the first."""
+        now, days = datetime.now(UTC), played_days()
+        progress = Progress(self.var / "played.json", n_days=len(days))
+        is_served = False
+        for day, ago in enumerate(days, start=1):
+            number, moment = N_PLAYED_DAYS - 1 - ago, now - timedelta(days=ago)
+            if not self.made.has(f"day {number}"):
+                left = progress.begin(day)
+                title = f"Day {day} of {len(days)}, {moment:%Y-%m-%d}: scan, notices, mails{left}"
+                with self.made.once(f"day {number}", title):
                     command = ["manage.py", "daily_cycle", "--now", moment.isoformat()]
                     _run([*command, "--lake", LAKE], environment=environment)
+                progress.done()
+            if not is_served:
+                is_served = True
+                self._say_served(stack, site, n_left=len(days) - day)
+        progress.end()
+
+    def _say_served(self, stack: Stack, site: Site, *, n_left: int) -> None:
+        site.wait_ready()
+        stack.ledger.note(url=f"http://127.0.0.1:{self.port}", log_ins=self._log_ins())
+        if not self.made.has(f"day {N_PLAYED_DAYS - 1}"):
+            self._print_welcome()
+            console.print(f"Serving after {time.monotonic() - self.started:.0f} s.")
+            console.print(
+                f"Days left to play: {n_left}. Look around meanwhile; Home says how far they are."
+            )
 
     def _set_up_optimizer(self, stack: Stack, *, environment: dict[str, str]) -> None:
         """Make the lake's tables known, and say what is wanted of some of them."""
@@ -277,10 +270,21 @@ class Demo:
     def _is_served(self) -> bool:
         ledger = Ledger(self.var / "stack.json")
         names = {record.name for record in ledger.running()}
-        if "site" not in names:
+        if not {"site", "supervisor"} <= names:
             return False
         self.port = int(str(ledger.fact("url") or f":{self.port}").rsplit(":", 1)[1])
         return port_answers(self.port)
+
+    def _is_being_made(self) -> bool:
+        """Whether another command is playing the days now."""
+        ledger = Ledger(self.var / "stack.json")
+        pid, began = ledger.fact("maker") or (0, None)
+        is_at_work = bool(pid) and began is not None and start_time(pid) == began
+        return is_at_work and self._is_ours()
+
+    def _is_ours(self) -> bool:
+        """Whether the site of this demo is up, at work or left by a command that was killed."""
+        return any(one.name == "site" for one in Ledger(self.var / "stack.json").running())
 
     @staticmethod
     def _log_ins() -> dict[str, list[str]]:

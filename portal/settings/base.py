@@ -236,6 +236,9 @@ DEFAULT_FROM_EMAIL = os.environ.get("LAKEWARDEN_MAIL_FROM", "Lakewarden <lakewar
 # Since when steps of the guided tour count as done (ISO 8601); empty = no tour. The demo sets it.
 LAKEWARDEN_TOUR_SINCE = os.environ.get("LAKEWARDEN_TOUR_SINCE", "")
 
+# The file in which the demo says which of its days it plays; Home shows it. Empty = no demo.
+LAKEWARDEN_DEMO_PROGRESS = os.environ.get("LAKEWARDEN_DEMO_PROGRESS", "")
+
 # A message for each report or alarm to a chat, by an incoming webhook; empty = none.
 LAKEWARDEN_WEBHOOK_URL = os.environ.get("LAKEWARDEN_WEBHOOK_URL", "")
 LAKEWARDEN_WEBHOOK_SHAPE = os.environ.get("LAKEWARDEN_WEBHOOK_SHAPE", "slack")

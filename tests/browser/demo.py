@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from portal.connectors.lake_config import LakeConfig, load_lakes
-from stack.demo import DAYS_VARIABLE
+from stack.demo_days import DAYS_VARIABLE
 from stack.lake.clicks import COMMITS_VARIABLE
 from stack.ledger import Ledger
 from stack.people import DEMO_PASSWORD

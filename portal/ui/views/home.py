@@ -7,6 +7,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from portal.access.registry import cards_for
 from portal.ui.charts.sparklines import spark_of
+from portal.ui.demo_progress import demo_progress
 from portal.ui.frame.context import lake_or_none, person
 from portal.ui.home_pictures import get_picture, pictures_for
 from portal.ui.selectors import administered_databases
@@ -20,6 +21,7 @@ def home(request: HttpRequest) -> HttpResponse:
     context = {
         "waiting": [card for card in cards if card.kind == "waiting"],
         "numbers": [(card, spark_of(card.trend)) for card in cards if card.kind == "number"],
+        "played": demo_progress(),
         "tour": tour_steps(request),
         "pictures": pictures_for(person(request)) if lake_or_none(request) else [],
     }
