@@ -15,7 +15,7 @@ from portal.ui.api.operations import LAKE, ApiView, operation
 from portal.ui.api.serializers import ReasonSerializer
 
 
-class AnswerSerializer(ReasonSerializer):
+class AnswersParamsSerializer(ReasonSerializer):
     """One answer for `tables` (`db.table` each) or for all that `filter` matches.
 
     KEEP needs `days`, HAND_OVER needs `to`. A filter takes the fields of the list of tables and
@@ -65,7 +65,9 @@ class AnswersSerializer(serializers.Serializer[Any]):
 class Answers(ApiView):
     """Answers for many tables."""
 
-    @operation("answers_create", body=AnswerSerializer, answer=AnswersSerializer, parameters=LAKE)
+    @operation(
+        "answers_create", body=AnswersParamsSerializer, answer=AnswersSerializer, parameters=LAKE
+    )
     def post(self) -> object:
         """Answer for many tables of yours at once, each by itself; the result names every table."""
         said, now = self.data, timezone.now()

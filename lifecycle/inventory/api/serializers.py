@@ -36,7 +36,7 @@ class PathSerializer(OldNames, serializers.ModelSerializer[PathFinding]):
         read_only_fields = fields
 
 
-class WaitingSerializer(serializers.Serializer[Any]):
+class WaitingRequestSerializer(serializers.Serializer[Any]):
     """A request about a whole table that waits for somebody."""
 
     words = serializers.CharField(read_only=True)
@@ -51,7 +51,7 @@ class KeptSerializer(serializers.Serializer[Any]):
     is_whole = serializers.BooleanField(help_text="All of it is on hold.")
     until = serializers.DateTimeField(allow_null=True, help_text="null = no end, or no whole hold.")
     by = serializers.CharField(read_only=True, help_text="Who placed the longest hold on it.")
-    waiting = WaitingSerializer(many=True, read_only=True)
+    waiting = WaitingRequestSerializer(many=True, read_only=True)
     n_parts = serializers.IntegerField(help_text="Partitions of a table that are on hold.")
     n_pending = serializers.IntegerField(help_text="Requests about it that wait for an answer.")
     n_dropped = serializers.IntegerField(
