@@ -91,7 +91,7 @@ def answers_give(
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Result:
     """Answer for each table in a transaction of its own; called again it gives the same result."""
-    asking = Asking(chosen.lake, user, People.of(chosen.lake), now)
+    asking = Asking(chosen.lake, user, People.of(chosen.lake), chosen.seen_at, now)
     changed = changed_since(chosen.lake, chosen.names, seen_at=chosen.seen_at)
     given = answers_since(chosen.lake, since=chosen.seen_at)
     found = []

@@ -35,11 +35,12 @@ from portal.lake.errors import RuleViolation
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Who answers, when, and the people of the lake, read once for all tables."""
+    """Who answers, when, what was shown when, and the people of the lake, read once."""
 
     lake: str
     user: User
     people: People
+    seen_at: datetime
     now: datetime
 
 
@@ -55,7 +56,9 @@ def table_answer(asking: Asking, db: str, table: str, answer: Answer) -> TableAn
         if answer.kind is AnswerKind.KEEP:
             made = extension_request(
                 asking.lake,
-                ExtensionParams(db, table, "", answer.days, None, answer.reason),
+                ExtensionParams(
+                    db, table, "", answer.days, None, answer.reason, seen_at=asking.seen_at
+                ),
                 user=asking.user,
                 now=asking.now,
             )

@@ -36,7 +36,7 @@ PUT_OFF = (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ, Expi
 class ExtensionParams:
     """Data that shall stay `days` more; `until` is the day that the page said it leads to.
 
-    None where no page said one: whoever asks compares what was shown in another way.
+    None where no page said one: then nobody may have extended it since `seen_at`.
     """
 
     db: str
@@ -45,6 +45,7 @@ class ExtensionParams:
     days: int
     until: date | None
     reason: str
+    seen_at: datetime | None = None
 
 
 def bounds() -> Bounds:
@@ -119,6 +120,7 @@ def extension_request(
         TableFinding.objects.select_for_update().get(pk=found.pk)
         offer = _terms(found, wish.partition, due_on, days=wish.days, now=now)
         _check_until(wish, offer)
+        _check_not_extended(found, wish)
         request = PolicyRequest(
             lake=lake,
             kind=RequestKind.EXTEND,
@@ -169,6 +171,26 @@ def _check_until(wish: ExtensionParams, offer: Extension) -> None:
             "extension.stale",
             f"{wish.days} days more lead to {offer.until} by now; your page said {wish.until}. "
             "Somebody extended it, or a new scan came. Reload the page.",
+        )
+
+
+def _check_not_extended(found: TableFinding, wish: ExtensionParams) -> None:
+    """Refuse a second extension from one list, also where both were sent at once."""
+    if wish.seen_at is None:
+        return
+    since = PolicyRequest.objects.filter(
+        lake=found.lake,
+        db=found.db,
+        table=found.table,
+        partition=wish.partition,
+        kind=RequestKind.EXTEND,
+        created_at__gt=wish.seen_at,
+        state__in=[RequestState.PENDING, RequestState.DONE],
+    )
+    if (other := since.order_by("-created_at").first()) is not None:
+        raise StaleState(
+            "extension.stale",
+            f"{other.requested_by} kept it until {other.until} meanwhile. Reload the list.",
         )
 
 
