@@ -3,7 +3,6 @@
 from django.urls import URLPattern
 
 from lifecycle.answers import urls as answers
-from lifecycle.core import converters  # noqa: F401 - registers the converter `name`
 from lifecycle.databases import urls as databases
 from lifecycle.drop import urls as drop
 from lifecycle.enrollment import urls as enrollment

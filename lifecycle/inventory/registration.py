@@ -6,6 +6,7 @@ from lifecycle.inventory.services.rescan import register_subscriber
 from lifecycle.inventory.ui.nav import register_pages
 from lifecycle.inventory.ui.pictures import register_pictures
 from lifecycle.inventory.ui.scan import register_scan_steps
+from lifecycle.inventory.ui.table_tab import register_lifecycle_tab
 
 
 def register() -> None:
@@ -16,3 +17,4 @@ def register() -> None:
     register_pages()
     register_pictures()
     register_scan_steps()
+    register_lifecycle_tab()

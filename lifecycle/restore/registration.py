@@ -6,6 +6,7 @@ from lifecycle.restore.services.undo import register_undo_kind
 from lifecycle.restore.ui.nav import register_pages
 from lifecycle.restore.ui.pictures import register_pictures
 from lifecycle.restore.ui.run_subjects import register_run_subjects
+from lifecycle.restore.ui.table_tab import register_backups_tab
 from lifecycle.restore.ui.tour import register_tour
 
 
@@ -18,3 +19,4 @@ def register() -> None:
     register_tour()
     register_pictures()
     register_run_subjects()
+    register_backups_tab()

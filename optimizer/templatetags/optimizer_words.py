@@ -4,12 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django import template
+from django.template import Context
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from optimizer.core.domain.bands import band_of
 from optimizer.core.domain.scoring import priority_of
-from optimizer.core.ui.table_links import tasks_page
+from optimizer.core.models import MaintainedTable
+from optimizer.core.selectors.table_health import FILES
+from optimizer.core.ui.table_links import PART_NAMES, tasks_page
 from optimizer.hudi.planner.domain.deciding import service_priority
 from optimizer.iceberg.inspect.domain.health import whole_points
 from optimizer.models import HealthPoint, OptimizeTask, PolicyVersion, RemovalPlan
@@ -22,9 +26,18 @@ from optimizer.removals.ui.badges import RECOVERY_BADGES
 from portal.lake.counts import count_words
 from portal.ui.charts.sparklines import Spark, spark_of
 from portal.ui.frame.states import badge_for
+from portal.ui.tables.addresses import table_path
 from portal.ui.templatetags.lw import NOTHING, human_bytes, human_span
 
 register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def part_path(context: Context, row: MaintainedTable, name: str) -> str:
+    """Return the address of a part of a table's page: below the table's own, where it stands so."""
+    if not context["frame"].get("subject"):
+        return reverse(f"optimizer:{name}", args=[row.pk])
+    return table_path(row.db, row.table, FILES, PART_NAMES[name])
 
 
 @register.filter

@@ -5,6 +5,10 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
+from portal.catalog.domain.health import HealthLevel
+
+LEVELS = [(level.value, level.name) for level in HealthLevel]
+SENTENCE_CHARS = 300
 DB_CHARS, NAME_CHARS, OWNER_CHARS, FORMAT_CHARS = 128, 256, 128, 64
 
 
@@ -30,6 +34,11 @@ class Table(models.Model):
     first_seen_at = models.DateTimeField()
     last_seen_at = models.DateTimeField()
     deleted_at = models.DateTimeField(null=True)
+    level = models.PositiveSmallIntegerField(
+        choices=LEVELS,
+        default=HealthLevel.UNKNOWN.value,
+        help_text="of its worst part, as judged last",
+    )
     # MariaDB knows no conditional uniqueness.
     is_living = models.BooleanField(null=True, default=True, help_text="null: deleted")
 
@@ -49,10 +58,26 @@ class Table(models.Model):
             models.Index(fields=["lake", "metastore_id"], name="catalog_table_number"),
             models.Index(fields=["lake", "uuid"], name="catalog_table_uuid"),
             models.Index(fields=["lake", "deleted_at"], name="catalog_table_deleted"),
+            models.Index(
+                fields=["lake", "is_living", "-level", "db", "name", "id"],
+                name="catalog_table_worst",
+            ),
+            models.Index(fields=["lake", "is_living", "owner"], name="catalog_table_owner"),
+            models.Index(fields=["lake", "is_living", "db_owner"], name="catalog_table_db_owner"),
         ]
 
     def __str__(self) -> str:
         return f"{self.db}.{self.name}"
+
+    @property
+    def health(self) -> str:
+        """Its level by name."""
+        return HealthLevel(self.level).name
+
+    @property
+    def health_state(self) -> str:
+        """The state by which the badge of its health is found."""
+        return f"TABLE_{self.health}"
 
 
 class VacatedName(models.Model):
@@ -75,3 +100,50 @@ class VacatedName(models.Model):
 
     def __str__(self) -> str:
         return f"{self.db}.{self.name} until {self.event_id}"
+
+
+class TablePart(models.Model):
+    """How one part of a table's health stood when it was judged last."""
+
+    table = models.ForeignKey(
+        Table, on_delete=models.CASCADE, related_name="parts", db_index=False
+    )  # the constraint below begins with it
+    part = models.CharField(max_length=16)
+    level = models.PositiveSmallIntegerField(choices=LEVELS)
+    sentence = models.CharField(max_length=SENTENCE_CHARS)
+    since = models.DateTimeField(help_text="when this was first found")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["table", "part"], name="catalog_part_once")
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["part", "level", "table"], name="catalog_part_level")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.part}: {self.sentence}"
+
+    @property
+    def state(self) -> str:
+        """The state by which its badge is found."""
+        return f"PART_{HealthLevel(self.level).name}"
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether nothing has to be said of it in a list."""
+        return self.level == HealthLevel.OK
+
+
+class HealthRound(models.Model):
+    """How far the health of a lake's tables was judged; each round begins with the first table."""
+
+    lake = models.CharField(max_length=32, unique=True)
+    began_at = models.DateTimeField(help_text="when this round began")
+    after = models.BigIntegerField(default=0, help_text="the last table that it judged")
+    judged_at = models.DateTimeField(
+        null=True, help_text="when the last complete round began: no table's health is older"
+    )
+
+    def __str__(self) -> str:
+        return f"{self.lake} after {self.after}"

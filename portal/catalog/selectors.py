@@ -1,14 +1,18 @@
 """Queries of the catalog."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Prefetch, Q, QuerySet
 
-from portal.access.models import User
+from portal.access.models import DatabaseAdministrator, OwnerMapping, User
 from portal.access.visibility import visible_to
 from portal.catalog.domain.entries import Name
-from portal.catalog.models import Table
+from portal.catalog.domain.health import HealthLevel
+from portal.catalog.models import HealthRound, Table, TablePart
+from portal.lake.errors import NotVisible
 
 
 def tables_living(lake: str) -> QuerySet[Table]:
@@ -18,7 +22,28 @@ def tables_living(lake: str) -> QuerySet[Table]:
 
 def tables_visible(lake: str, user: User) -> QuerySet[Table]:
     """Return those of them that the person may see."""
-    return tables_living(lake).filter(visible_to(user, owners=("owner", "db_owner")))
+    return tables_living(lake).filter(_mine(user))
+
+
+def get_table_for_user(lake: str, db: str, name: str, *, user: User) -> Table:
+    """Return the table that has the name now; else the last one that had it, as deleted.
+
+    Raises:
+        NotVisible: there is none for this person.
+    """
+    named = Table.objects.filter(_mine(user), lake=lake, db=db, name=name)
+    # Few rows: deleted ones are kept for a while only.
+    found = named.order_by("-is_living", "-deleted_at").first()
+    if found is None:
+        raise NotVisible(
+            "catalog.table", f"There is no table {db}.{name} for you.", db=db, table=name
+        )
+    return found
+
+
+def table_or_none(lake: str, db: str, name: str, *, user: User) -> Table | None:
+    """Return the table that has the name now, None where there is none for the person."""
+    return tables_visible(lake, user).filter(db=db, name=name).first()
 
 
 def tables_by_name(lake: str, names: Iterable[Name]) -> dict[Name, Table]:
@@ -35,3 +60,59 @@ def is_named(names: Iterable[Name], *, column: str = "name") -> Q:
     for db, some in of_db.items():
         wanted |= Q(**{"db": db, f"{column}__in": some})
     return wanted
+
+
+def _mine(user: User) -> Q:
+    return visible_to(user, owners=("owner", "db_owner"))
+
+
+def with_parts(tables: QuerySet[Table]) -> QuerySet[Table]:
+    """Return tables with the parts of their health as judged last, the worst first."""
+    parts = TablePart.objects.order_by("-level", "part")
+    return tables.prefetch_related(Prefetch("parts", parts, to_attr="judged"))
+
+
+def health_as_of(lake: str) -> datetime | None:
+    """Return when the health of the lake's tables was judged: none is older. None: not yet."""
+    return HealthRound.objects.filter(lake=lake).values_list("judged_at", flat=True).first()
+
+
+def answered_by(username: str) -> Q:
+    """Spell 'this person owns it or its database, or stands for an owner of either'."""
+    found = Q(owner=username) | Q(db_owner=username)
+    for lake, owner in OwnerMapping.objects.filter(username=username).values_list("lake", "owner"):
+        found |= Q(lake=lake) & (Q(owner=owner) | Q(db_owner=owner))
+    administered = DatabaseAdministrator.objects.filter(username=username)
+    for lake, db in administered.values_list("lake", "db"):
+        found |= Q(lake=lake, db=db)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseHealth:
+    """How the tables of a database stand: how many at each level, of the whole and of each part."""
+
+    n_tables: int
+    levels: Mapping[HealthLevel, int]
+    parts: Mapping[str, Mapping[HealthLevel, int]]
+    owners: tuple[str, ...]
+
+
+def get_database_for_user(lake: str, db: str, *, user: User) -> DatabaseHealth:
+    """Add up the tables of a database that the person may see.
+
+    Raises:
+        NotVisible: there is none for this person.
+    """
+    tables = tables_visible(lake, user).filter(db=db).order_by()
+    levels = {
+        HealthLevel(level): n for level, n in tables.values_list("level").annotate(n=Count("pk"))
+    }
+    if not levels:
+        raise NotVisible("catalog.database", f"There is no database {db} for you.", db=db)
+    parts: dict[str, dict[HealthLevel, int]] = {}
+    rows = TablePart.objects.filter(table__in=tables).order_by()
+    for part, level, n in rows.values_list("part", "level").annotate(n=Count("pk")):
+        parts.setdefault(part, {})[HealthLevel(level)] = n
+    owners = tables.exclude(db_owner="").values_list("db_owner", flat=True).distinct()
+    return DatabaseHealth(sum(levels.values()), levels, parts, tuple(sorted(owners)))

@@ -18,12 +18,16 @@ class UiConfig(AppConfig):
         from portal.collation import collation_check
         from portal.migration_history import migration_history_check
         from portal.ui.cards import failed_runs_card
+        from portal.ui.frame.converters import register_converters
         from portal.ui.menu import register_menu
         from portal.ui.run_pictures import register_run_pictures
+        from portal.ui.tables.history import register_history_tab
 
         register(collation_check, Tags.database)
         register(migration_history_check, Tags.database)
         register_scope(Scope(METRICS_SCOPE, "Read the gauges of /metrics."))
+        register_converters()
         register_menu()
         register_home_card(failed_runs_card)
         register_run_pictures()
+        register_history_tab()

@@ -13,6 +13,7 @@ ENTRIES = (
 )
 PAGES = (
     Page("home", "Home", "ui:home", 10),
+    Page("tables", "Tables", "ui:tables", 10),
     Page("approvals", "Inbox", "ui:approvals", 1),
     Page("jobs", "Jobs", "ui:runs", 10),
     Page(GEAR, "Audit log", "ui:audit", 10, STAFF),

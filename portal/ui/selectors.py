@@ -22,6 +22,7 @@ from portal.runs.models import Run, RunEvent
 COUNTED_AT_MOST = 500
 OWNED_CAP = 2_000
 OWNED_DATABASES_CAP = 100
+OF_TABLES = ("table", "partition", "item")
 
 OwnedTables = Callable[[User, str], Iterable[str]]
 _owned: list[OwnedTables] = []
@@ -105,6 +106,13 @@ def audit_for_user(user: User, lake: str) -> QuerySet[AuditEvent]:
     return named.filter(Q(actor=user.username) | _owned_objects(user, lake))
 
 
+def events_of_table(lake: str, db: str, table: str) -> QuerySet[AuditEvent]:
+    """Return the events of a table and of its partitions, unordered, for who may see the table."""
+    name = f"{db}.{table}"
+    events = AuditEvent.objects.filter(lake=lake, object_type__in=OF_TABLES).order_by()
+    return events.filter(Q(object_id=name) | Q(object_id__startswith=f"{name}/"))
+
+
 def audit_head() -> AuditHead | None:
     """Return where the chain of events ends."""
     return AuditHead.objects.first()
@@ -120,7 +128,7 @@ def _owned_objects(user: User, lake: str) -> Q:
     """Spell 'the event is about a table, its items, or a database that is mine'."""
     databases = [db for of_lake, db in administered_databases(user) if of_lake == lake]
     tables = {name for provider in _owned for name in provider(user, lake)}
-    named = Q(object_type__in=("table", "partition", "item"))
+    named = Q(object_type__in=OF_TABLES)
     mine = Q(object_type="database", object_id__in=databases)
     mine |= named & Q(table_name__in=sorted(tables)[:OWNED_CAP])
     for db in databases[:OWNED_DATABASES_CAP]:

@@ -7,8 +7,12 @@ from portal.metrics import Metrics
 from portal.ui.api import approvals as api_approvals
 from portal.ui.api import people as api_people
 from portal.ui.api import schema
+from portal.ui.api import tables as api_tables
 from portal.ui.api import tokens as api_tokens
 from portal.ui.api import views as api
+from portal.ui.tables import databases
+from portal.ui.tables import list as table_list
+from portal.ui.tables import page as table_page
 from portal.ui.views import (
     approvals,
     audit,
@@ -39,6 +43,13 @@ urlpatterns = [
     path("logout/", session.Logout.as_view(), name="logout"),
     path("theme/", session.theme, name="theme"),
     path("profile/", home.profile, name="profile"),
+    path("databases/<name:db>/", databases.database, name="database"),
+    path("tables/", table_list.tables, name="tables"),
+    path("tables/<name:db>/<name:table>/", table_page.table, name="table"),
+    path("tables/<name:db>/<name:table>/<slug:key>/", table_page.tab, name="table-tab"),
+    path(
+        "tables/<name:db>/<name:table>/<slug:key>/<slug:part>/", table_page.tab, name="table-part"
+    ),
     path("runs/", runs.runs, name="runs"),
     path("runs/<uuid:run_id>/", runs.run, name="run"),
     path("runs/<uuid:run_id>/progress/", runs.run_progress, name="run-progress"),
@@ -75,6 +86,15 @@ urlpatterns = [
         "api/v1/approvals/<str:kind>/<uuid:proposal_id>/comments/",
         api_approvals.CommentList.as_view(),
         name="api-approval-comments",
+    ),
+    path("api/v1/tables/", api_tables.LakeTableList.as_view(), name="api-tables"),
+    path(
+        "api/v1/tables/<name:db>/<name:table>/",
+        api_tables.LakeTableDetail.as_view(),
+        name="api-table",
+    ),
+    path(
+        "api/v1/databases/<name:db>/", api_tables.LakeDatabaseDetail.as_view(), name="api-database"
     ),
     path("api/v1/audit/", api.AuditList.as_view(), name="api-audit"),
     path("api/v1/person-search/", api_people.PersonSearch.as_view(), name="api-person-search"),

@@ -2,6 +2,7 @@
 
 from refresh.freshness.ui.nav import register_pages
 from refresh.freshness.ui.pictures import register_pictures
+from refresh.freshness.ui.table_tab import register_cache_tab
 from refresh.freshness.ui.tour import register_tour
 
 
@@ -10,3 +11,4 @@ def register() -> None:
     register_pages()
     register_tour()
     register_pictures()
+    register_cache_tab()

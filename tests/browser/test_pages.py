@@ -37,6 +37,8 @@ FIXED = {
     "savings": "/lifecycle/savings/",
     "drills": "/lifecycle/drills/",
     "drills-none": "/lifecycle/drills/?requested_by=nobody_at_all",
+    "tables": "/tables/",
+    "tables-none": "/tables/?db=no_such_database",
     "refresh-tables": "/refresh/tables/",
     "refresh-tables-none": "/refresh/tables/?db=no_such_database",
     "refresh-queue": "/refresh/queue/",
@@ -91,6 +93,10 @@ def of_the_day(demo: Demo) -> dict[str, str]:
     for name, sql in (
         ("table", "SELECT '/lifecycle/tables/' || db || '/' || \"table\" || '/'"
          " FROM lifecycle_tablefinding WHERE n_partitions > 20 ORDER BY generation_id DESC, db"),
+        ("table-overview", "SELECT '/tables/' || db || '/' || name || '/'"
+         " FROM catalog_table WHERE is_living ORDER BY level DESC, db"),
+        ("database-tables", "SELECT '/databases/' || db || '/'"
+         " FROM catalog_table WHERE is_living ORDER BY level DESC, db"),
         ("database", "SELECT '/lifecycle/databases/' || db || '/'"
          " FROM lifecycle_databasefinding ORDER BY generation_id DESC, db"),
         ("dropped-object", "SELECT '/lifecycle/dropped/' || public_id || '/'"

@@ -42,6 +42,7 @@ from portal.runs.models import Run
 from refresh.models import Cluster
 from tests.component.lifecycle.fix_world import drawn_fix, stray_findings
 from tests.component.lifecycle.plan_world import LAKE, NOW, TODAY, World, make_world, partitions
+from tests.component.portal.ui.table_rows import listed
 from tests.security.odd_lake import OddLake, odd_lake
 from tests.security.optimizer_values import optimizer_values
 from tests.security.ready_values import ready_values
@@ -104,6 +105,9 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "lake_name": LAKE,
         "db": "sales",
         "table": _iceberg().table,
+        "listed_table": _listed(),
+        "files_key": "files",
+        "no_picture": "no-such-picture",
         "username": "eve",
         "wish_id": _wish(world),
         "rule_id": rule.pk,
@@ -302,6 +306,15 @@ def _iceberg() -> IcebergTable:
     return IcebergTable.objects.create(
         lake=LAKE, db="sales", table="orders", uuid="reported", owner="alice", event_at=NOW
     )
+
+
+def _listed() -> str:
+    """Let the catalog know an Iceberg table of alice's."""
+    listed("listed", db="sales", owner="alice", format="iceberg")
+    row = IcebergTable.objects.create(
+        lake=LAKE, db="sales", table="listed", uuid="listed", owner="alice", event_at=NOW
+    )
+    return row.table
 
 
 def _cluster() -> Cluster:

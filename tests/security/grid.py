@@ -17,7 +17,6 @@ from tests.security.grid_bodies import (
     READY,
     REMOVAL,
     RULE,
-    TOKEN,
     WHY,
     WORD,
 )
@@ -34,6 +33,7 @@ from tests.security.grid_rows import (
 )
 from tests.security.hudi_grid import HUDI_PAGES
 from tests.security.optimizer_grid import POLICIES_AND_TASKS
+from tests.security.platform_grid import TABLES_AND_TOKENS
 
 OF_THE_PLAN = ("kind:plan_kind", "proposal_id:plan_id")
 READY_RULE = ("rule_id:ready_rule_id",)
@@ -65,13 +65,6 @@ GRID: dict[str, Row] = {
     "ui:api-person-close": post_only(ADMINS, "username", **WHY),
     "ui:api-person-reopen": post_only(ADMINS, "username", **WHY),
     "ui:api-owners": Row(STAFF, ADMINS, body=ETL),
-    "ui:tokens": Row(SIGNED_IN),
-    "ui:token-new": Row(SIGNED_IN, SIGNED_IN, body=TOKEN),
-    "ui:token-end": post_only(STAFF | {"owner"}, "token_id"),
-    "ui:api-tokens": Row(
-        SIGNED_IN, SIGNED_IN, body={"name": "nightly load", "scopes": "refresh", "days": "30"}
-    ),
-    "ui:api-token-end": post_only(STAFF | {"owner"}, "token_id"),
     "ui:mail-retry": post_only(STAFF, "notice_id"),
     "ui:red-button": Row(SIGNED_IN, SIGNED_IN, body={"do": "press", **WHY}),
     "ui:health": Row(STAFF),
@@ -98,6 +91,7 @@ GRID: dict[str, Row] = {
     "ui:livez": Row(EVERYBODY),
     "ui:readyz": Row(EVERYBODY),
     "ui:metrics": Row(EVERYBODY),
+    **TABLES_AND_TOKENS,
     # -- findings ----------------------------------------------------------------------------
     "lifecycle:paths": Row(SIGNED_IN),
     "lifecycle:expiring": Row(SIGNED_IN),

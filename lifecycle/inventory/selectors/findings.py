@@ -1,6 +1,6 @@
 """Reads last-scan findings visible to a person: querysets for lists, lookups for details."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import date, timedelta
 from typing import Any
@@ -35,6 +35,7 @@ from lifecycle.models import (
 )
 from lifecycle.rules.domain.conformity import Reason
 from portal.access.models import User
+from portal.catalog.selectors import is_named
 from portal.lake.errors import NotVisible
 from portal.runs.requests.selectors import newest_ended
 
@@ -82,6 +83,13 @@ def paths_visible(lake: str, user: User) -> QuerySet[PathFinding]:
 def tables_visible(lake: str, user: User) -> QuerySet[TableFinding]:
     """Return the tables that `user` may see, with their database's mode now as `mode_now`."""
     rows = TableFinding.objects.current(lake).for_user(user)
+    annotated: QuerySet[TableFinding] = rows.annotate(mode_now=_mode_now())
+    return annotated
+
+
+def tables_in_scan(lake: str, names: Iterable[tuple[str, str]]) -> QuerySet[TableFinding]:
+    """Return the tables of these names as the last scan saw them, whoever may see them."""
+    rows = TableFinding.objects.current(lake).filter(is_named(names, column="table"))
     annotated: QuerySet[TableFinding] = rows.annotate(mode_now=_mode_now())
     return annotated
 

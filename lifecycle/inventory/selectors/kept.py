@@ -186,6 +186,24 @@ def _consents_of(table: TableFinding) -> QuerySet[DeletionConsent]:
     return of_table.filter(ended_at=None, until__gte=today, tbl_id=table.tbl_id)
 
 
+def holds_on(lake: str, db: str, table: str, *, now: datetime) -> list[Hold]:
+    """Return the first holds that keep a table or parts of it now, those on all of it first."""
+    holds = holds_active(lake, now=now).filter(db=db, table__in=("", table))
+    return list(holds.order_by("partition", "-placed_at")[:SHOWN])
+
+
+def requests_on(lake: str, db: str, table: str) -> list[tuple[str, str]]:
+    """Return who asked what of a table, as far as it waits for an answer."""
+    named = {"lake": lake, "db": db, "table": table}
+    changes = PolicyRequest.objects.filter(**named, state=RequestState.PENDING)
+    deletions = DeletionRequest.objects.filter(**named, state=DeletionRequest.State.OPEN)
+    return [
+        (by, what)
+        for rows, what in ((changes, "A change of its policy"), (deletions, "Its deletion"))
+        for by in rows.order_by("-created_at").values_list("requested_by", flat=True)[:SHOWN]
+    ]
+
+
 def complete_tables(rows: Sequence[Any], gone: GoneOf | None = None) -> None:
     """Set `kept` on rows of tables of one lake, and take off what was dropped since the scan.
 

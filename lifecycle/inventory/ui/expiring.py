@@ -37,6 +37,7 @@ from portal.ui.charts.figures import Axes, Chart
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.tables import Column
+from portal.ui.tables.addresses import moved_to_tab
 
 RANGES_SHOWN = 200
 ANSWERS = "answers"  # the form of the check boxes
@@ -188,6 +189,11 @@ def _complete(rows: Sequence[Any], *, user: User, gone: GoneOf) -> None:
 
 @require_GET
 def table(request: HttpRequest, db: str, table: str) -> HttpResponseBase:
+    """Lead to the tab of the table's page; show it here while the catalog has no such table."""
+    return moved_to_tab(request, db, table, "lifecycle") or table_page(request, db, table)
+
+
+def table_page(request: HttpRequest, db: str, table: str) -> HttpResponseBase:
     """Show one table: its policy, who answers for it, its classes, ranges and partitions."""
     lake, user = current_lake(request), person(request)
     found: Any = get_table_for_user(lake, db, table, user=user)

@@ -163,6 +163,11 @@ def backup_totals_for_user(lake: str, user: User) -> QuerySet[BackupTotals]:
     return rows.filter(pk__in=mine.values("pk"))
 
 
+def totals_of_table(lake: str, db: str, table: str) -> QuerySet[BackupTotals]:
+    """Return the sums of each day of one table, for who may see the table."""
+    return BackupTotals.objects.filter(lake=lake, db=db, table=table)
+
+
 def backup_day_rows(lake: str, user: User, *, limit: int) -> list[BackupTotals]:
     """Return a row a day, newest first: what lies in the backup and until when."""
     if user.is_lake_staff:

@@ -5,6 +5,21 @@ from django.urls import reverse
 from optimizer.core.models import TABLE_FIELDS, OptimizeTask
 from optimizer.removals.models import RemovalPlan
 
+PART_NAMES = {
+    "table": "",
+    "table-files": "files",
+    "table-layout": "layout",
+    "table-commits": "commits",
+    "table-tasks": "tasks",
+    "table-policy": "policy",
+    "hudi-table": "",
+    "hudi-timeline": "timeline",
+    "hudi-files": "groups",
+    "hudi-services": "services",
+    "hudi-tasks": "tasks",
+    "hudi-settings": "settings",
+}
+"""By the former address of a page, which part of the tab of its table's files it is."""
 _TASKS_PAGES = {"iceberg": "optimizer:table-tasks", "hudi": "optimizer:hudi-tasks"}
 
 

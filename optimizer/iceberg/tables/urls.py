@@ -4,16 +4,17 @@ from django.urls import URLPattern, path
 
 from optimizer.iceberg.tables.api import policy as api_policy
 from optimizer.iceberg.tables.api import tables as api_tables
-from optimizer.iceberg.tables.ui import policy, table, tables
+from optimizer.iceberg.tables.ui import tables
+from optimizer.iceberg.tables.ui.table_tab import moved_part
 
 ui_urlpatterns: list[URLPattern] = [
     path("tables/", tables.tables, name="tables"),
-    path("tables/<int:table_id>/", table.health, name="table"),
-    path("tables/<int:table_id>/files/", table.files, name="table-files"),
-    path("tables/<int:table_id>/layout/", table.layout, name="table-layout"),
-    path("tables/<int:table_id>/commits/", table.commits, name="table-commits"),
-    path("tables/<int:table_id>/tasks/", table.tasks, name="table-tasks"),
-    path("tables/<int:table_id>/policy/", policy.policy, name="table-policy"),
+    path("tables/<int:table_id>/", moved_part(""), name="table"),
+    path("tables/<int:table_id>/files/", moved_part("files"), name="table-files"),
+    path("tables/<int:table_id>/layout/", moved_part("layout"), name="table-layout"),
+    path("tables/<int:table_id>/commits/", moved_part("commits"), name="table-commits"),
+    path("tables/<int:table_id>/tasks/", moved_part("tasks"), name="table-tasks"),
+    path("tables/<int:table_id>/policy/", moved_part("policy"), name="table-policy"),
 ]
 
 api_urlpatterns: list[URLPattern] = [

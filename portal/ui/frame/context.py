@@ -17,6 +17,7 @@ from portal.lake.errors import NotAllowed, NotVisible
 from portal.runs.requests.selectors import broker_problem
 from portal.safety.selectors import emergency_stop_state, release_is_pending
 from portal.ui.frame.navigation import menu_of
+from portal.ui.frame.subject import subject_frame
 
 THEME_COOKIE = "lw_theme"
 THEMES = ("auto", "light", "dark")
@@ -100,6 +101,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "theme": theme if theme in THEMES else "auto",
         "zone": timezone.get_current_timezone_name(),
         "now": timezone.now().isoformat(timespec="milliseconds"),
+        **subject_frame(request),
     }
     if not isinstance(user, User):
         return {"frame": shown}

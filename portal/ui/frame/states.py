@@ -52,6 +52,14 @@ _LOOKS: dict[str, Badge] = {
     "LIVE": Badge("Active", "key", "good"),
     "EXPIRED": Badge("Expired", "clock-off", "quiet", "Its last day is over."),
     "ENDED": Badge("Ended", "player-stop", "quiet"),
+    "TABLE_OK": Badge("Healthy", "heart-check", "good", "Every part of it is in order."),
+    "TABLE_UNKNOWN": Badge("Health unknown", "help-circle", "quiet", "A part was not read yet."),
+    "TABLE_WARN": Badge("Needs attention", "alert-triangle", "warn", "As its worst part."),
+    "TABLE_BAD": Badge("In poor health", "heart-broken", "bad", "As its worst part."),
+    "PART_OK": Badge("OK", "circle-check", "good"),
+    "PART_UNKNOWN": Badge("Unknown", "help-circle", "quiet"),
+    "PART_WARN": Badge("Warning", "alert-triangle", "warn"),
+    "PART_BAD": Badge("Bad", "alert-circle", "bad"),
     "REPORTED": Badge("Reported", "flag", "warn", "Left alone; see its run."),
 }
 

@@ -135,6 +135,12 @@ def targets_visible(lake: str, user: User) -> QuerySet[RefreshTarget]:
     return rows.prefetch_related(Prefetch("on_fes", marks), addresses())
 
 
+def targets_of_table(lake: str, db: str, table: str) -> QuerySet[RefreshTarget]:
+    """Return a Hive table as every cluster has it, for who may see the table; the worst first."""
+    rows = RefreshTarget.objects.filter(watched__lake=lake, watched__db=db, watched__table=table)
+    return rows.select_related("cluster", "watched").order_by("rank", "pk")
+
+
 def get_target_for_user(target_id: int, user: User) -> RefreshTarget:
     """Return one table, whatever its lake.
 

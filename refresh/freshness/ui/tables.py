@@ -1,5 +1,6 @@
 """The pages of tables: how each stands in each cluster, and one of them on every front end."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -11,6 +12,7 @@ from django.views.decorators.http import require_GET
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.tables import Column
+from portal.ui.tables.addresses import moved_to_tab
 from refresh.core.selectors.addresses import read_addresses
 from refresh.freshness.selectors.tables import (
     COUNTED_AT_MOST,
@@ -80,19 +82,34 @@ def tables(request: HttpRequest) -> HttpResponseBase:
 
 @require_GET
 def table(request: HttpRequest, target_id: int) -> HttpResponse:
-    """Show one table of a cluster: on every front end, what is owed, its past, what may be done."""
+    """Lead to the tab of the table's page; show it here where the catalog has no such table."""
     target = get_target_for_user(target_id, person(request))
-    return table_page(request, target, AskForm())
+    hive = target.watched
+    moved = None
+    if not hive.is_deleted:
+        moved = moved_to_tab(
+            request, hive.db, hive.table, "cache", lake=hive.lake, target=str(target.pk)
+        )
+    return moved or table_page(request, target, AskForm())
 
 
 def table_page(
-    request: HttpRequest, target: RefreshTarget, form: AskForm, *, status: int = 200
+    request: HttpRequest,
+    target: RefreshTarget,
+    form: AskForm,
+    *,
+    status: int = 200,
+    others: Sequence[RefreshTarget] = (),
 ) -> HttpResponse:
-    """Answer with the page of a table; `form` may hold what was asked and refused."""
+    """Show a table on every front end, what is owed, its past, and what may be done.
+
+    `form` may hold what was asked and refused; `others` are the same table in other clusters.
+    """
     lately = recent_activity_of(target)
     n_changes = n_changes_of(target)
     context = {
         "target": target,
+        "others": others,
         "on_fes": on_front_ends(target),
         "checks": checks_of(target),
         "changes": changes_of(target).order_by("id")[:CHANGES_SHOWN],

@@ -31,6 +31,8 @@ from lifecycle.models import (
 )
 from portal.access.models import DatabaseAdministrator
 from portal.audit.models import AuditEvent, AuditHead
+from portal.catalog.models import Table as CatalogTable
+from portal.catalog.models import TablePart
 from portal.notices.models import Notice
 from portal.runs.models import Run
 from tests.support.many_rows import day, later, make_room, multiply, rest, text, uuid, whole
@@ -66,6 +68,7 @@ class BigLake:
         old, new = (ScanSnapshot.objects.get(pk=base) for base in (OLD, NEW))
         self._tables(old, first, last)
         self._tables(new, first, last)
+        self._catalog(first, last)
         self._findings(new, first, last)
         self._ranges(new, first, last)
         totals_load(new, n_paths=last // 5)
@@ -128,6 +131,22 @@ class BigLake:
             db_owner=DB_OWNER, n_clean_now=rest("n", 6), n_still_read=rest("n", 3),
             bytes_clean_now=rest("n * 7919", 1_000_003),
         )  # fmt: skip
+
+    def _catalog(self, first: int, last: int) -> None:
+        """List the tables, each with two parts of its health."""
+        multiply(
+            CatalogTable(
+                lake=LAKE, format="parquet", location="hdfs://nn/user/x", event_id=1,
+                first_seen_at=self.now, last_seen_at=self.now,
+            ),
+            first=first, last=last, id="n", db=DB, name=TABLE, owner=PERSON, db_owner=DB_OWNER,
+            level=rest("n", 4),
+        )  # fmt: skip
+        for part in ("paths", "expiry"):
+            multiply(
+                TablePart(table_id=1, part=part, sentence="12 due", since=self.now),
+                first=first, last=last, table_id="n", level=rest("n", 4),
+            )  # fmt: skip
 
     def _findings(self, generation: ScanSnapshot, first: int, last: int) -> None:
         base = generation.pk

@@ -1,6 +1,7 @@
 """Draws charts of a Hudi table's trend, timeline and file groups, with their numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -8,11 +9,10 @@ import plotly.graph_objects as go
 from django.utils import timezone
 
 from optimizer.core.domain.sizes import BUCKETS
-from optimizer.hudi.inspect.domain.facts import InstantState
+from optimizer.hudi.inspect.domain.facts import Action, InstantState
 from optimizer.hudi.inspect.domain.findings import span_words
 from optimizer.hudi.inspect.selectors.instants import STUCK, InstantRow
 from optimizer.hudi.inspect.selectors.slices import SHARES, SliceSums
-from optimizer.hudi.pages.ui.timeline_lanes import Lanes, lanes_of
 from optimizer.models import HudiPoint
 from portal.ui.charts.figures import Axes, Chart, bar_chart, chart_json, line_chart, with_marks
 
@@ -28,6 +28,55 @@ _MARKS = (
     (InstantState.INFLIGHT, "circle-open"),
 )
 _BEGUN, _STUCK, _WAITED = "at work", "stuck", "waits to be begun"
+LINES_AT_MOST = 6
+_ORDER = [str(one) for one in Action]
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The actions that have a lane, from the top, the middle of each, and a height for each row."""
+
+    names: list[str]
+    middles: list[float]
+    heights: Mapping[str, float]
+    n_lines: int
+
+
+def lanes_of(rows: Sequence[InstantRow], *, now: datetime) -> Lanes:
+    """Lay instants out, so that none hides another; heights grow downwards, a line is one high.
+
+    Each action has a lane; instants that were under way at once stand on lines of their own
+    within it, as far as a lane has lines.
+    """
+    names = sorted({one.action for one in rows}, key=_rank)
+    heights: dict[str, float] = {}
+    middles = []
+    top = 0.0
+    for name in names:
+        lines: list[datetime] = []
+        for one in sorted((row for row in rows if row.action == name), key=lambda row: row.key):
+            line = _line(lines, one, now)
+            heights[one.key] = top + line
+        middles.append(top + (len(lines) - 1) / 2)
+        top += len(lines) + 0.6
+    return Lanes(names, middles, heights, round(top))
+
+
+def _line(lines: list[datetime], one: InstantRow, now: datetime) -> int:
+    """Return the first line that is free, or the one that is free next where all are taken."""
+    end = now if one.is_pending else one.completed_at or one.requested_at
+    free = next((n for n, busy in enumerate(lines) if busy <= one.requested_at), None)
+    if free is None and len(lines) < LINES_AT_MOST:
+        lines.append(end)
+        return len(lines) - 1
+    if free is None:
+        free = min(range(len(lines)), key=lambda n: lines[n])
+    lines[free] = max(end, lines[free])
+    return free
+
+
+def _rank(name: str) -> int:
+    return _ORDER.index(name) if name in _ORDER else len(_ORDER)
 
 
 def trend(

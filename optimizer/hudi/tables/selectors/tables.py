@@ -1,11 +1,13 @@
 """Reads the Hudi tables visible to a person, their health, and its history."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import django_filters as filters
 from django.db.models import Case, IntegerField, Prefetch, Q, QuerySet, When
 
 from optimizer.core.domain.bands import HealthBand
+from optimizer.core.selectors.table_health import files_of
 from optimizer.core.selectors.tables import (
     IN_BAND,
     IS_THERE,
@@ -17,6 +19,9 @@ from optimizer.hudi.inspect.domain.facts import TableType
 from optimizer.models import HudiPoint, HudiTable
 from portal.access.models import User
 from portal.access.visibility import visible_to
+from portal.catalog.domain.health import Finding, HealthLevel
+from portal.catalog.selectors import is_named
+from portal.lake.counts import count_words
 from portal.lake.errors import NotVisible
 from portal.ui.frame.states import badge_for
 from portal.ui.lists.filters import ListFilter, prefix
@@ -100,6 +105,23 @@ def hudi_visible(lake: str, user: User) -> QuerySet[HudiTable]:
     points = HudiPoint.objects.filter(health__isnull=False).order_by("-at")[:TREND_SHOWN]
     rows = hudi_of(lake, user).annotate(is_unseen=_IS_UNSEEN, is_fresh=_IS_FRESH)
     return rows.prefetch_related(Prefetch("trend", points, to_attr="points"))
+
+
+def hudi_named(lake: str, names: Iterable[tuple[str, str]]) -> QuerySet[HudiTable]:
+    """Return the tables that have these names now, whoever may see them."""
+    named = is_named(names, column="table")
+    return HudiTable.objects.filter(named, lake=lake, is_deleted=False)
+
+
+def hudi_files_of(row: HudiTable) -> Finding:
+    """Judge a table by its findings, else by its score."""
+    if row.n_critical:
+        return Finding(HealthLevel.BAD, count_words(row.n_critical, "critical finding"))
+    files = files_of(row)
+    if row.n_warnings and files.level < HealthLevel.WARN:
+        words = f"{count_words(row.n_warnings, 'warning')}, {files.sentence.lower()}"
+        return Finding(HealthLevel.WARN, words)
+    return files
 
 
 def get_hudi_for_user(table_id: int, user: User) -> HudiTable:

@@ -1,5 +1,6 @@
 """Reads the Iceberg tables visible to a person, and their health."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from optimizer.core.selectors.tasks import TaskFilter, kind_filter
 from optimizer.models import HealthPoint, IcebergTable, OptimizeTask
 from portal.access.models import User
 from portal.access.visibility import visible_to
+from portal.catalog.selectors import is_named
 from portal.lake.errors import NotVisible
 from portal.ui.lists.filters import ListFilter, prefix
 
@@ -113,6 +115,12 @@ def get_table_for_user(table_id: int, user: User) -> IcebergTable:
     if found is None:
         raise NotVisible("optimizer.table", "There is no such table for you.", table=table_id)
     return found
+
+
+def tables_named(lake: str, names: Iterable[tuple[str, str]]) -> QuerySet[IcebergTable]:
+    """Return the tables that have these names now, whoever may see them."""
+    named = is_named(names, column="table")
+    return IcebergTable.objects.filter(named, lake=lake, is_deleted=False)
 
 
 def trend_of(table: IcebergTable) -> QuerySet[HealthPoint]:

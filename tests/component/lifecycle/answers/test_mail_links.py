@@ -67,7 +67,7 @@ def test_opening_a_link_changes_nothing_and_one_button_keeps(mail: Notice, peopl
     assert not PolicyRequest.objects.exists()
 
     after = confirm(olga, keep)
-    assert after.redirect_chain[-1][0].startswith("/lifecycle/tables/sales/t1/")
+    assert after.redirect_chain[-1][0].startswith("/tables/sales/t1/lifecycle/")
     assert f"Kept 1 table until {until}" in after.content.decode()
     hold = Hold.objects.get()
     assert (hold.table, hold.placed_by) == ("t1", "olga")

@@ -13,7 +13,7 @@ from tests.component.conftest import People
 from tests.component.lifecycle.answers.owned_lake import DUE, READ, scan_tables, table
 
 pytestmark = pytest.mark.django_db
-PAGE = "/lifecycle/tables/sales/t1/?lake=main"
+PAGE = "/tables/sales/t1/lifecycle/?lake=main"
 NEW = "/lifecycle/policy-requests/new/"
 ABOUT = {"db": "sales", "table": "t1", "reason": "law", "next": PAGE}
 

@@ -39,9 +39,9 @@ from tests.support.scan_results import Item
 
 pytestmark = pytest.mark.django_db
 
-ORDERS = "/lifecycle/tables/sales/orders/"
+ORDERS = "/tables/sales/orders/lifecycle/"
 LIST = "/lifecycle/expiring/?table=orders"
-WHY = f"{ORDERS}why/?partition="
+WHY = "/lifecycle/tables/sales/orders/why/?partition="
 CLEAN, READ = "dt=2026-08-01", "dt=2026-08-03"
 
 

@@ -32,7 +32,7 @@ NOTES = Table(
 LAKE_SEEN = Picture(
     owners={**PICTURE.owners, "lab": "lara"}, tables=(*PICTURE.tables, NOTES), findings=()
 )
-ORDERS = "/lifecycle/tables/sales/orders/"
+ORDERS = "/tables/sales/orders/lifecycle/"
 
 
 @pytest.fixture

@@ -87,7 +87,7 @@ def test_a_table_shows_each_setting_and_who_says_so(people: People, row: Iceberg
         'aria-current="page">Policy',
     ):
         assert words in text, words
-    assert text.count(f'href="{tab(row)}"') == 1
+    assert text.count(f'href="{tab(row)}?lake=main"') == 1
 
 
 def test_an_owner_sets_only_what_is_named_and_takes_it_back(

@@ -125,6 +125,6 @@ def test_a_class_that_was_not_measured_has_no_size_of_0(
     row = TableFinding.objects.get(generation=picture, db="sales", table="orders")
     row.class_bytes.pop("NOT_NOW")
     row.save()
-    text = client.get("/lifecycle/tables/sales/orders/").content.decode()
+    text = client.get("/tables/sales/orders/lifecycle/").content.decode()
     assert "not measured" in text
     assert "0 B" not in text

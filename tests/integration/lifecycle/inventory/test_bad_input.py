@@ -119,7 +119,7 @@ def odd(
 
 
 def text_of(client: Client, address: str) -> str:
-    answer = client.get(address)
+    answer = client.get(address, follow=True)
     assert answer.status_code == 200, (address, answer.status_code)
     text = answer.content.decode()
     assert "Traceback" not in text

@@ -8,7 +8,10 @@ from portal.lake.names import escape_path_name, unescape_path_name
 
 
 class LakeNameConverter:
-    """A database or table name; one that holds a slash stays one segment."""
+    """A database or table name; one that holds a slash stays one segment.
+
+    A browser takes the segments `.` and `..` out of an address, so those names are escaped too.
+    """
 
     regex = "[^/]+"
 
@@ -18,7 +21,7 @@ class LakeNameConverter:
 
     def to_url(self, value: str) -> str:
         """Write the name."""
-        return escape_path_name(value)
+        return value.replace(".", "%2E") if value in {".", ".."} else escape_path_name(value)
 
 
 class DayConverter:
@@ -35,5 +38,7 @@ class DayConverter:
         return str(value)
 
 
-register_converter(LakeNameConverter, "name")
-register_converter(DayConverter, "lwday")
+def register_converters() -> None:
+    """Make both known, before any module of addresses is read."""
+    register_converter(LakeNameConverter, "name")
+    register_converter(DayConverter, "lwday")

@@ -1,0 +1,161 @@
+"""API of the lake's tables and databases, in the words of their pages."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from portal.catalog.domain.health import HealthLevel, worst_of
+from portal.catalog.models import Table, TablePart
+from portal.catalog.selectors import (
+    get_database_for_user,
+    get_table_for_user,
+    tables_visible,
+    with_parts,
+)
+from portal.catalog.services.registry import read_health, strips_of, tabs_for
+from portal.ui.api.operations import ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
+from portal.ui.tables.list import TABLE_ORDERS, TableFilter
+
+LEVELS = [level.name for level in HealthLevel]
+
+
+class TablePartSerializer(serializers.ModelSerializer[TablePart]):
+    """How one part of a table stood when it was judged last."""
+
+    level = serializers.SerializerMethodField()
+
+    class Meta:
+        model = TablePart
+        fields = ("part", "level", "sentence", "since")
+        read_only_fields = fields
+
+    def get_level(self, row: TablePart) -> str:
+        """Return the level by name."""
+        return HealthLevel(row.level).name
+
+
+class TableSerializer(serializers.ModelSerializer[Table]):
+    """A table of the lake; `health` is the level of its worst part, as judged last."""
+
+    health = serializers.ChoiceField(choices=LEVELS, read_only=True)
+    parts: Any = TablePartSerializer(many=True, read_only=True, source="judged")
+
+    class Meta:
+        model = Table
+        fields: tuple[str, ...] = (
+            *("lake", "db", "name", "format", "owner", "db_owner", "location", "created_at"),
+            *("first_seen_at", "last_seen_at", "deleted_at", "health", "parts"),
+        )
+        read_only_fields = fields
+
+
+class PartNowSerializer(serializers.Serializer[object]):
+    """How one part of a table stands now."""
+
+    part = serializers.CharField(read_only=True)
+    level = serializers.ChoiceField(choices=LEVELS, read_only=True)
+    sentence = serializers.CharField(read_only=True)
+
+
+class TableStripSerializer(serializers.Serializer[object]):
+    """What waits for a table, or holds it."""
+
+    text = serializers.CharField(read_only=True)
+    url = serializers.CharField(read_only=True)
+
+
+class TableDetailSerializer(TableSerializer):
+    """A table with its health of this moment, its strips and the keys of its tabs."""
+
+    # As the class above, but of this moment.
+    parts: Any = PartNowSerializer(many=True, read_only=True)
+    strips = TableStripSerializer(many=True, read_only=True)
+    tabs = serializers.ListField(child=serializers.CharField(), read_only=True)
+
+    class Meta(TableSerializer.Meta):
+        fields = (*TableSerializer.Meta.fields, "strips", "tabs")
+        read_only_fields = fields
+
+
+class LevelCountSerializer(serializers.Serializer[object]):
+    """How many tables are at a level."""
+
+    level = serializers.ChoiceField(choices=LEVELS, read_only=True)
+    n_tables = serializers.IntegerField(read_only=True)
+
+
+class PartCountSerializer(LevelCountSerializer):
+    """How many tables are at a level with one part of their health."""
+
+    part = serializers.CharField(read_only=True)
+
+
+class LakeDatabaseSerializer(serializers.Serializer[object]):
+    """A database, and how its tables stand."""
+
+    db = serializers.CharField(read_only=True)
+    n_tables = serializers.IntegerField(read_only=True)
+    owners = serializers.ListField(child=serializers.CharField(), read_only=True)
+    levels = LevelCountSerializer(many=True, read_only=True)
+    parts = PartCountSerializer(many=True, read_only=True)
+
+
+class LakeTableList(KeysetList):
+    """Tables of the lake, the worst first."""
+
+    operation_id = "lake_tables_list"
+    page_name = "LakeTable"
+    serializer_class = TableSerializer
+    filterset_class = TableFilter
+    orders = TABLE_ORDERS
+
+    def get_queryset(self) -> Rows:
+        """List the tables that you may see, whatever their format."""
+        return with_parts(tables_visible(self.lake, self.user))
+
+
+class LakeTableDetail(ApiView):
+    """One table of the lake."""
+
+    @operation("lake_tables_get", answer=TableDetailSerializer)
+    def get(self, db: str, table: str) -> object:
+        """Return a table with its health of this moment; one that was dropped says when."""
+        found: Any = get_table_for_user(self.lake, db, table, user=self.user)
+        is_there = found.deleted_at is None
+        parts = read_health(self.lake, [found])[found.pk] if is_there else {}
+        return {
+            **{name: getattr(found, name) for name in _OWN},
+            "health": worst_of(parts.values()).name,
+            "parts": [
+                {"part": key, "level": part.level.name, "sentence": part.sentence}
+                for key, part in parts.items()
+            ],
+            "strips": strips_of(found, self.user) if is_there else [],
+            "tabs": [tab.key for tab in tabs_for(found, self.user, parts)],
+        }
+
+
+class LakeDatabaseDetail(ApiView):
+    """One database of the lake."""
+
+    @operation("lake_databases_get", answer=LakeDatabaseSerializer)
+    def get(self, db: str) -> object:
+        """Count the tables of a database by their health, and by that of each part."""
+        found = get_database_for_user(self.lake, db, user=self.user)
+        return {
+            "db": db,
+            "n_tables": found.n_tables,
+            "owners": found.owners,
+            "levels": [
+                {"level": level.name, "n_tables": n} for level, n in sorted(found.levels.items())
+            ],
+            "parts": [
+                {"part": part, "level": level.name, "n_tables": n}
+                for part, levels in sorted(found.parts.items())
+                for level, n in sorted(levels.items())
+            ],
+        }
+
+
+_OWN = tuple(name for name in TableSerializer.Meta.fields if name not in {"health", "parts"})

@@ -1,0 +1,1 @@
+"""Pages of the lake's tables and databases: what each area registers, put together."""

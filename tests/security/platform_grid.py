@@ -1,0 +1,28 @@
+"""Access grid of tables and of tokens: who reads the pages, and who makes or ends a token."""
+
+from collections.abc import Mapping
+
+from tests.security.grid_bodies import TOKEN
+from tests.security.grid_rows import NO_ONE, OF_THE_TABLE, SIGNED_IN, STAFF, Row, post_only
+
+TABLE = ("db", "table:listed_table")
+
+TABLES_AND_TOKENS: Mapping[str, Row] = {
+    "ui:home-picture": Row(NO_ONE, values=("key:no_picture",)),
+    "ui:tour-hide": post_only(SIGNED_IN),
+    "ui:tables": Row(SIGNED_IN),
+    "ui:database": Row(OF_THE_TABLE, values=("db",)),
+    "ui:api-tables": Row(SIGNED_IN),
+    "ui:api-table": Row(OF_THE_TABLE, values=TABLE),
+    "ui:api-database": Row(OF_THE_TABLE, values=("db",)),
+    "ui:table": Row(OF_THE_TABLE, values=TABLE),
+    "ui:table-tab": Row(OF_THE_TABLE, values=(*TABLE, "key:files_key")),
+    "ui:table-part": Row(OF_THE_TABLE, values=(*TABLE, "key:files_key", "part:files_key")),
+    "ui:tokens": Row(SIGNED_IN),
+    "ui:token-new": Row(SIGNED_IN, SIGNED_IN, body=TOKEN),
+    "ui:token-end": post_only(STAFF | {"owner"}, "token_id"),
+    "ui:api-tokens": Row(
+        SIGNED_IN, SIGNED_IN, body={"name": "nightly load", "scopes": "refresh", "days": "30"}
+    ),
+    "ui:api-token-end": post_only(STAFF | {"owner"}, "token_id"),
+}
