@@ -17,6 +17,7 @@ from portal.access.models import User
 from portal.access.registry import Card
 from portal.approvals.domain import DecisionInput
 from portal.approvals.inbox import InboxQuery, first_of, neighbours
+from portal.approvals.inbox_rows import inbox_rows
 from portal.approvals.models import Proposal
 from portal.approvals.proposals import ProposalKind
 from portal.approvals.selectors import decisions_of, requesters_shown
@@ -40,7 +41,16 @@ def proposal_context(
         "may": kind.steps(found, user, now=timezone.now()),
         "decisions": decisions_of(found.approval),
         "requesters": requesters_shown(found.approval, stored),
+        "waits_for": _waits_for(kind, found, user),
     }
+
+
+def _waits_for(kind: ProposalKind[P], found: P, user: User) -> str:
+    """Name who may still approve it; nobody where it does not wait for an approval."""
+    if found.state != "PENDING":
+        return ""
+    (row,) = inbox_rows([(kind, found)], user, now=timezone.now())
+    return row.waits_for_words
 
 
 def decide_page(
