@@ -9,4 +9,8 @@ def register() -> None:
     """Add what search offers."""
     register_ticks()
     register_sources()
+    register_object_page(
+        ObjectPage("ui:table", lambda key: "{db}.{table}".format(**key), is_table=True)
+    )
+    register_object_page(ObjectPage("ui:database", lambda key: f"Database {key['db']}"))
     register_object_page(ObjectPage("ui:run", lambda key: f"Run {key['run_id'][:8]}"))

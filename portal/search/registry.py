@@ -46,13 +46,8 @@ class ObjectPage:
     """Whether the title is `database.table`: shown while the person may see the table."""
 
 
-TableAddress = Callable[[str, str, str], str]
-DatabaseAddress = Callable[[str, str], str]
-
 _sources: dict[str, SearchSource] = {}
 _pages: dict[str, ObjectPage] = {}
-_tables: list[TableAddress] = []
-_databases: list[DatabaseAddress] = []
 
 
 def register_source(source: SearchSource) -> None:
@@ -73,18 +68,3 @@ def register_object_page(page: ObjectPage) -> None:
 def object_page(view: str) -> ObjectPage | None:
     """Return the page of objects with an address of this name, if it is one."""
     return _pages.get(view)
-
-
-def register_addresses(*, table: TableAddress, database: DatabaseAddress) -> None:
-    """Set who knows the pages of tables and databases; registering again replaces them."""
-    _tables[:], _databases[:] = [table], [database]
-
-
-def table_address(lake: str, db: str, name: str) -> str:
-    """Return the page of a table; empty where none shows tables."""
-    return _tables[0](lake, db, name) if _tables else ""
-
-
-def database_address(lake: str, db: str) -> str:
-    """Return the page of a database; empty where none shows databases."""
-    return _databases[0](lake, db) if _databases else ""

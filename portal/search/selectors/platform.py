@@ -15,13 +15,12 @@ from portal.search.domain.words import name_words, typed_words
 from portal.search.registry import (
     Hit,
     SearchSource,
-    database_address,
     register_source,
-    table_address,
 )
 from portal.search.selectors.tables import databases_found, tables_found
 from portal.ui.frame.states import badge_for
 from portal.ui.selectors import runs_for_user
+from portal.ui.tables.addresses import database_url, table_url
 
 LATEST_RUNS = 2_000
 """Among how many of the newest runs an id is looked up of which only the beginning was typed."""
@@ -44,7 +43,7 @@ def title_matches(text: str, *titles: str) -> bool:
 def tables(user: User, lake: str, text: str, limit: int) -> Sequence[Hit]:
     """Find tables by parts of their names."""
     return [
-        Hit(str(row), table_address(lake, row.db, row.name), _of(row.format, row.owner))
+        Hit(str(row), table_url(lake, row.db, row.name), _of(row.format, row.owner))
         for row in tables_found(user, lake, text, limit)
     ]
 
@@ -52,7 +51,7 @@ def tables(user: User, lake: str, text: str, limit: int) -> Sequence[Hit]:
 def databases(user: User, lake: str, text: str, limit: int) -> Sequence[Hit]:
     """Find databases by parts of their names."""
     found = databases_found(user, lake, text, limit)
-    return [Hit(db, database_address(lake, db)) for db in found]
+    return [Hit(db, database_url(lake, db)) for db in found]
 
 
 def pages(user: User, lake: str, text: str, limit: int) -> Sequence[Hit]:

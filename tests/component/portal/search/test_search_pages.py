@@ -198,7 +198,7 @@ def test_a_table_that_one_no_longer_may_see_is_not_shown(
 ) -> None:
     opened_record(
         people.owner,
-        view="lifecycle:table",
+        view="ui:table",
         key={"db": "sales", "table": "orders"},
         lake=LAKE,
         url="/x/",
