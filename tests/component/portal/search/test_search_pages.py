@@ -117,7 +117,7 @@ def test_pages_and_people_are_found_by_those_who_may_see_them(
     client: Client, people: People
 ) -> None:
     client.force_login(people.admin)
-    assert "Runs" in keys(client, "run")["pages"]
+    assert "Jobs" in keys(client, "job")["pages"]
     assert "Users" in keys(client, "users")["pages"]
     assert "olga" in keys(client, "olg")["people"]
     assert "people" not in keys(client, "%")
