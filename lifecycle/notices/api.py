@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from lifecycle.notices.selectors.calendar import calendar_events, calendar_url
 from lifecycle.notices.selectors.months import calendar_month
+from lifecycle.restore.selectors.backups import backup_totals_for_user
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 from portal.notices.calendar import calendar_address_end, calendar_address_make
@@ -81,7 +82,8 @@ class CalendarMonth(ApiView):
         asked.is_valid(raise_exception=True)
         today = day_of(timezone.now(), get_lake(self.lake).zone)
         first = (asked.validated_data.get("month") or today).replace(day=1)
-        month = calendar_month(self.lake, self.user, first, today=today)
+        backups = backup_totals_for_user(self.lake, self.user)
+        month = calendar_month(self.lake, self.user, first, today=today, backups=backups)
         return [cell for week in month.weeks for cell in week if cell]
 
 

@@ -15,6 +15,7 @@ from lifecycle.core.ui.links import list_url
 from lifecycle.notices.domain.calendar import render_calendar
 from lifecycle.notices.selectors.calendar import DAYS_AHEAD, calendar_events, calendar_url
 from lifecycle.notices.selectors.months import calendar_month, events_on
+from lifecycle.restore.selectors.backups import backup_totals_for_user
 from portal.access.lakes import get_lake
 from portal.access.registry import Page, register_page
 from portal.lake.clock import day_of
@@ -95,13 +96,14 @@ def _page(request: HttpRequest, *, address: str = "") -> HttpResponse:
     day: date | None = chosen.get("day")
     first = (chosen.get("month") or day or today).replace(day=1)
     most = ROWS_SHOWN + 1
+    backups = backup_totals_for_user(lake, user)
     if day is None:
-        events = calendar_events(lake, user, now=now, most=most)
+        events = calendar_events(lake, user, now=now, most=most, backups=backups)
     else:
-        events = events_on(lake, user, day, now=now)
+        events = events_on(lake, user, day, now=now, backups=backups)
     context = {
         "form": form,
-        "month": calendar_month(lake, user, first, today=today),
+        "month": calendar_month(lake, user, first, today=today, backups=backups),
         "day": day,
         "weekdays": WEEKDAYS,
         "table": Table(COLUMNS, events[:ROWS_SHOWN], "What is due when"),

@@ -130,6 +130,7 @@ GRID: dict[str, Row] = {
     ),
     "lifecycle-api:hold-release": post_only(ADMINS, "hold", **WHY),
     "lifecycle-api:calendar": Row(SIGNED_IN, SIGNED_IN),
+    "lifecycle-api:calendar-month": Row(SIGNED_IN),
     "lifecycle-api:calendar-end": post_only(SIGNED_IN),
     "lifecycle-api:dropped": Row(SIGNED_IN),
     "lifecycle-api:dropped-object": Row(OF_THE_TABLE, values=("dropped_id",)),

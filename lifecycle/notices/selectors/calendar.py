@@ -6,9 +6,10 @@ from datetime import date, datetime, timedelta
 from urllib.parse import urlencode
 
 from django.conf import settings
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.urls import reverse
 
+from lifecycle.backup.models import BackupTotals
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.models.findings import EXAMPLES_PER_CLASS
 from lifecycle.inventory.selectors.dropped import take_off_dropped
@@ -27,13 +28,26 @@ _CLASSES = (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.NOT_NOW)
 
 
 def calendar_events(
-    lake: str, user: User, *, now: datetime, most: int = MOST_EVENTS
+    lake: str,
+    user: User,
+    *,
+    now: datetime,
+    most: int = MOST_EVENTS,
+    backups: QuerySet[BackupTotals] | None = None,
 ) -> list[Event]:
-    """Return the events of the next 90 days in order of days, at most `most` of each kind."""
+    """Return the events of the next 90 days in order of days, at most `most` of each kind.
+
+    `backups` are those that the person may see, where the caller has asked for them already.
+    """
     today = day_of(now, get_lake(lake).zone)
     events = [
         *_expiring(lake, user, today=today, most=most),
-        *_purges(lake, user, now=now, most=most),
+        *_purges(
+            lake,
+            backup_totals_for_user(lake, user) if backups is None else backups,
+            now=now,
+            most=most,
+        ),
     ]
     return sorted(events, key=lambda event: (event.first, event.summary, event.uid))
 
@@ -133,10 +147,10 @@ def _due(
     )
 
 
-def _purges(lake: str, user: User, *, now: datetime, most: int) -> Iterator[Event]:
-    rows = backup_totals_for_user(lake, user).filter(
-        purge_after__lte=now + timedelta(days=DAYS_AHEAD)
-    )
+def _purges(
+    lake: str, backups: QuerySet[BackupTotals], *, now: datetime, most: int
+) -> Iterator[Event]:
+    rows = backups.filter(purge_after__lte=now + timedelta(days=DAYS_AHEAD))
     zone = get_lake(lake).zone
     for row in rows.order_by("purge_after", "pk")[:most]:
         if row.purge_after is None:

@@ -28,6 +28,8 @@ SMALL, BIG = 10_000, 1_000_000
 GROWTH_AT_MOST = 1.2
 QUERIES_FOR_BADGES = 2  # of the menu; owners decide on nothing, and need one
 QUERIES_OF_A_LIST, QUERIES_OF_A_PAGE = 14 + QUERIES_FOR_BADGES, 35 + QUERIES_FOR_BADGES
+# A month beside the list; the discussion of a plan.
+QUERIES_MORE = {"/lifecycle/calendar/": 2, "/lifecycle/plans/": 1}
 # What somebody answers for: databases they administer, names of services they stand for.
 QUERIES_FOR_RIGHTS = 2
 ROWS_AT_MOST = 20 * SIZE
@@ -190,6 +192,7 @@ def queries_at_most(who: str, url: str) -> int:
     """A list asks few; home has its cards, and a table's pages say much of one thing."""
     of_one_thing = url == "/" or "/tables/" in url
     more = QUERIES_FOR_RIGHTS if who == "owner" else 0
+    more += next((n for part, n in QUERIES_MORE.items() if part in url), 0)
     return more + (QUERIES_OF_A_PAGE if of_one_thing else QUERIES_OF_A_LIST)
 
 

@@ -79,7 +79,7 @@ def test_page_api_and_file_say_the_same(people: People) -> None:
     page = client.get(reverse("lifecycle:calendar"))
     assert [event.uid for event in page.context["table"].rows] == [row["uid"] for row in rows]
     for row in rows:
-        assert client.get(row["url"]).status_code == 200
+        assert client.get(row["url"], follow=True).status_code == 200
     empty = client_of(people.stranger).get(reverse("lifecycle:calendar"))
     assert "Nothing is due" in empty.content.decode()
 
