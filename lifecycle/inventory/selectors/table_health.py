@@ -19,11 +19,16 @@ PATHS, EXPIRY = "paths", "expiry"
 
 
 def tables_health(lake: str, tables: Sequence[Table]) -> Findings:
-    """Return both parts of each table that the last scan saw."""
+    """Return both parts of each table that the last scan saw; no expiry where it does not apply."""
     keys = {(table.db, table.name): table.pk for table in tables}
     rows = list(tables_in_scan(lake, keys))
     complete_tables(rows)
-    return {keys[row.db, row.table]: {PATHS: paths_of(row), EXPIRY: expiry_of(row)} for row in rows}
+    found: dict[int, dict[str, Finding]] = {}
+    for row in rows:
+        parts = found[keys[row.db, row.table]] = {PATHS: paths_of(row)}
+        if not row.unsupported_reason:
+            parts[EXPIRY] = expiry_of(row)
+    return found
 
 
 def paths_of(row: TableFinding) -> Finding:
@@ -44,8 +49,6 @@ def paths_of(row: TableFinding) -> Finding:
 
 def expiry_of(row: Any) -> Finding:
     """Judge what of a table is due; nothing is dropped where its database is only monitored."""
-    if row.unsupported_reason:
-        return Finding(HealthLevel.UNKNOWN, row.unsupported_reason)
     if not row.enrolled:
         return Finding(HealthLevel.OK, "Not enrolled: nothing of it expires")
     if row.kept.is_whole:

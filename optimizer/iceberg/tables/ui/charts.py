@@ -25,7 +25,7 @@ def heat(worst_first: Sequence[PartitionHealth]) -> list[Chart]:
             "health-map",
             title="Health of partitions, 0 (worst) to 100",
             grid=grid_of(named),
-            axes=Axes("Day, or the further keys", "Month, or the first key"),
+            axes=Axes("Day, or the further keys", "First key"),
             between=(0, 100),
         )
     ]
