@@ -277,6 +277,7 @@ SPECTACULAR_SETTINGS = {
         "portal.ui.api.error_answers.describe_errors",
     ],
     "ENUM_NAME_OVERRIDES": {
+        "TableHealthEnum": "portal.ui.api.tables.LEVELS",
         "BackupStateEnum": "lifecycle.backup.models.BACKUP_STATES",
         "DatabaseModeEnum": "lifecycle.core.domain.modes.DatabaseMode",
         "PolicyRequestKindEnum": "lifecycle.policies.domain.states.RequestKind",

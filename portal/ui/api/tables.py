@@ -35,7 +35,7 @@ class TablePartSerializer(serializers.ModelSerializer[TablePart]):
         return HealthLevel(row.level).name
 
 
-class TableSerializer(serializers.ModelSerializer[Table]):
+class LakeTableSerializer(serializers.ModelSerializer[Table]):
     """A table of the lake; `health` is the level of its worst part, as judged last."""
 
     health = serializers.ChoiceField(choices=LEVELS, read_only=True)
@@ -65,7 +65,7 @@ class TableStripSerializer(serializers.Serializer[object]):
     url = serializers.CharField(read_only=True)
 
 
-class TableDetailSerializer(TableSerializer):
+class LakeTableDetailSerializer(LakeTableSerializer):
     """A table with its health of this moment, its strips and the keys of its tabs."""
 
     # As the class above, but of this moment.
@@ -73,8 +73,8 @@ class TableDetailSerializer(TableSerializer):
     strips = TableStripSerializer(many=True, read_only=True)
     tabs = serializers.ListField(child=serializers.CharField(), read_only=True)
 
-    class Meta(TableSerializer.Meta):
-        fields = (*TableSerializer.Meta.fields, "strips", "tabs")
+    class Meta(LakeTableSerializer.Meta):
+        fields = (*LakeTableSerializer.Meta.fields, "strips", "tabs")
         read_only_fields = fields
 
 
@@ -106,7 +106,7 @@ class LakeTableList(KeysetList):
 
     operation_id = "lake_tables_list"
     page_name = "LakeTable"
-    serializer_class = TableSerializer
+    serializer_class = LakeTableSerializer
     filterset_class = TableFilter
     orders = TABLE_ORDERS
 
@@ -118,7 +118,7 @@ class LakeTableList(KeysetList):
 class LakeTableDetail(ApiView):
     """One table of the lake."""
 
-    @operation("lake_tables_get", answer=TableDetailSerializer)
+    @operation("lake_tables_get", answer=LakeTableDetailSerializer)
     def get(self, db: str, table: str) -> object:
         """Return a table with its health of this moment; one that was dropped says when."""
         found: Any = get_table_for_user(self.lake, db, table, user=self.user)
@@ -158,4 +158,4 @@ class LakeDatabaseDetail(ApiView):
         }
 
 
-_OWN = tuple(name for name in TableSerializer.Meta.fields if name not in {"health", "parts"})
+_OWN = tuple(name for name in LakeTableSerializer.Meta.fields if name not in {"health", "parts"})

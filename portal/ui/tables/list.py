@@ -13,6 +13,7 @@ from portal.catalog.domain.health import HealthLevel
 from portal.catalog.models import Table
 from portal.catalog.selectors import (
     answered_by,
+    has_part,
     health_as_of,
     tables_visible,
     with_parts,
@@ -77,9 +78,7 @@ class TableFilter(ListFilter):
     def filter_part(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         """Keep tables of which this part has the level, or is not in order."""
         level = self.form.cleaned_data.get("level")
-        if level:
-            return rows.filter(parts__part=value, parts__level=HealthLevel[level])
-        return rows.filter(parts__part=value, parts__level__gte=HealthLevel.WARN)
+        return rows.filter(has_part(value, HealthLevel[level] if level else None))
 
     def filter_person(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         """Keep what one person answers for, whoever is looking."""

@@ -28,8 +28,8 @@ SMALL, BIG = 10_000, 1_000_000
 GROWTH_AT_MOST = 1.2
 QUERIES_FOR_BADGES = 2  # of the menu; owners decide on nothing, and need one
 QUERIES_OF_A_LIST, QUERIES_OF_A_PAGE = 14 + QUERIES_FOR_BADGES, 35 + QUERIES_FOR_BADGES
-# A month beside the list; the discussion of a plan.
-QUERIES_MORE = {"/lifecycle/calendar/": 2, "/lifecycle/plans/": 1}
+# A month beside the list; the discussion of a plan; the header above a tab of a table.
+QUERIES_MORE = {"/lifecycle/calendar/": 2, "/lifecycle/plans/": 1, "/t7/lifecycle/": 2}
 # What somebody answers for: databases they administer, names of services they stand for.
 QUERIES_FOR_RIGHTS = 2
 ROWS_AT_MOST = 20 * SIZE
