@@ -277,7 +277,6 @@ SPECTACULAR_SETTINGS = {
         "portal.ui.api.error_answers.describe_errors",
     ],
     "ENUM_NAME_OVERRIDES": {
-        "LevelEnum": [(0, "0"), (1, "1")],
         "TableHealthEnum": "portal.ui.api.tables.LEVELS",
         "BackupStateEnum": "lifecycle.backup.models.BACKUP_STATES",
         "DatabaseModeEnum": "lifecycle.core.domain.modes.DatabaseMode",

@@ -54,7 +54,7 @@ class PartNowSerializer(serializers.Serializer[object]):
     """How one part of a table stands now."""
 
     part = serializers.CharField(read_only=True)
-    level = serializers.ChoiceField(choices=LEVELS, read_only=True)
+    level = serializers.CharField(read_only=True, help_text=", ".join(LEVELS))
     sentence = serializers.CharField(read_only=True)
 
 
@@ -81,7 +81,7 @@ class LakeTableDetailSerializer(LakeTableSerializer):
 class LevelCountSerializer(serializers.Serializer[object]):
     """How many tables are at a level."""
 
-    level = serializers.ChoiceField(choices=LEVELS, read_only=True)
+    level = serializers.CharField(read_only=True, help_text=", ".join(LEVELS))
     n_tables = serializers.IntegerField(read_only=True)
 
 
