@@ -3,7 +3,15 @@
 from collections.abc import Mapping
 
 from tests.security.grid_bodies import TOKEN
-from tests.security.grid_rows import NO_ONE, OF_THE_TABLE, SIGNED_IN, STAFF, Row, post_only
+from tests.security.grid_rows import (
+    NO_ONE,
+    OF_THE_RUN,
+    OF_THE_TABLE,
+    SIGNED_IN,
+    STAFF,
+    Row,
+    post_only,
+)
 
 TABLE = ("db", "table:listed_table")
 
@@ -18,6 +26,8 @@ TABLES_AND_TOKENS: Mapping[str, Row] = {
     "ui:table": Row(OF_THE_TABLE, values=TABLE),
     "ui:table-tab": Row(OF_THE_TABLE, values=(*TABLE, "key:files_key")),
     "ui:table-part": Row(OF_THE_TABLE, values=(*TABLE, "key:files_key", "part:files_key")),
+    "ui:run-log": Row(OF_THE_RUN, values=("run_id",)),
+    "ui:api-run-lines": Row(OF_THE_RUN, values=("run_id",)),
     "ui:tokens": Row(SIGNED_IN),
     "ui:token-new": Row(SIGNED_IN, SIGNED_IN, body=TOKEN),
     "ui:token-end": post_only(STAFF | {"owner"}, "token_id"),

@@ -33,9 +33,10 @@ from portal.ui.api.serializers import (
     ReasonSerializer,
     ResumptionSerializer,
     RunDetailSerializer,
+    RunLineSerializer,
     RunSerializer,
 )
-from portal.ui.lists.filters import AuditFilter, MailFilter, RunFilter
+from portal.ui.lists.filters import AuditFilter, MailFilter, RunFilter, RunLineFilter
 from portal.ui.resumption import what_resumes
 from portal.ui.run_steps import read_causes, run_steps
 from portal.ui.selectors import audit_for_user, get_run_for_user, run_lines, runs_for_user
@@ -73,6 +74,19 @@ class RunDetail(ApiView):
         run.steps = run_steps(run, self.user)
         run.waits = run_waits(run, now=timezone.now())
         return run
+
+
+class RunLineList(KeysetList):
+    """The log of a run."""
+
+    operation_id = "runs_lines"
+    serializer_class = RunLineSerializer
+    filterset_class = RunLineFilter
+    orders = runs_page.LINE_ORDERS
+
+    def get_queryset(self) -> Rows:
+        """List the lines of a run's log, the newest first."""
+        return run_lines(get_run_for_user(self.kwargs["run_id"], self.user))
 
 
 class RunCancel(ApiView):

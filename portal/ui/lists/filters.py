@@ -14,10 +14,12 @@ from portal.audit.models import AuditEvent
 from portal.notices.models import Notice, NoticeState
 from portal.runs.domain import ACTIVE, RunState
 from portal.runs.kinds.registry import all_kinds
-from portal.runs.models import Run
+from portal.runs.models import Run, RunEvent
 from portal.ui.frame.states import badge_for
 
 UNFINISHED = "UNFINISHED"
+# Levels of a line of a log, the worst last.
+LEVELS = ("info", "warning", "error")
 
 
 class ListFilter(filters.FilterSet):  # type: ignore[misc]  # untyped base
@@ -86,6 +88,26 @@ class RunFilter(ListFilter):
         if value == "yes":
             return rows
         return rows.filter(is_routine__in=(False,))  # `NOT is_routine` uses no index of SQLite
+
+
+class RunLineFilter(ListFilter):
+    """Lines of a run's log by level and by what they say."""
+
+    level = filters.ChoiceFilter(
+        choices=[("warning", "Warnings and errors"), ("error", "Errors")],
+        label="Level",
+        empty_label="Any",
+        method="from_level",
+    )
+    text = filters.CharFilter(label="Text contains", lookup_expr="icontains")
+
+    class Meta:
+        model = RunEvent
+        fields: list[str] = []
+
+    def from_level(self, rows: QuerySet[RunEvent], _name: str, value: str) -> QuerySet[RunEvent]:
+        """Keep the lines of this level and of worse ones."""
+        return rows.filter(level__in=LEVELS[LEVELS.index(value) :])
 
 
 class AuditFilter(ListFilter):

@@ -270,7 +270,8 @@ def _shown(context: Context, cell: Cell) -> SafeString | str:
         # Not with the request: its context processors would ask the database for every cell.
         values = {name: context.get(name) for name in ("request", "frame", "user", "csrf_token")}
         values |= {"row": cell.row, "value": cell.value}
-        return render_to_string(cell.column.template, values)
+        # Stripped: an empty cell is left out of the cards of a phone.
+        return SafeString(render_to_string(cell.column.template, values).strip())
     if cell.value is None or cell.value == "":
         return NOTHING
     if cell.column.kind == "code":

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
@@ -20,7 +20,7 @@ from portal.ui.forms import ReasonForm
 from portal.ui.frame.context import current_lake, person
 from portal.ui.frame.states import badge_for
 from portal.ui.lists.answers import ListSpec, list_response
-from portal.ui.lists.filters import UNFINISHED, RunFilter
+from portal.ui.lists.filters import UNFINISHED, RunFilter, RunLineFilter, filtered
 from portal.ui.lists.keyset import keyset_page
 from portal.ui.lists.tables import Column
 from portal.ui.run_steps import list_subject, read_causes, run_seconds, run_steps, run_subject
@@ -49,7 +49,7 @@ RUNS = ListSpec(
         "subject_type", "subject_id", "seconds",
     ),
 )  # fmt: skip
-LINES = 200
+LINES, CHUNK = 200, 1_000
 # A job's own lines are written down at its end and carry the instants at which they were said.
 LINE_ORDERS = {"-at": ("-at", "-seq")}
 
@@ -79,11 +79,13 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show one run: where it stands, what it said, what came of it."""
     found = get_run_for_user(run_id, person(request))
     read_causes([found])
-    lines = keyset_page(run_lines(found), request.GET, orders=LINE_ORDERS, size=LINES)
+    chosen = RunLineFilter(request.GET, queryset=run_lines(found))
+    lines = keyset_page(filtered(chosen), request.GET, orders=LINE_ORDERS, size=LINES)
     context = {
         "run": found,
         "run_lives": not found.is_final,
         "waits": run_waits(found, now=timezone.now()),
+        "filter": chosen,
         "lines": list(reversed(lines.rows)),
         "page": lines,
         "seconds": run_seconds(found, now=timezone.now()),
@@ -93,6 +95,20 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "may_cancel": may_cancel(found, person(request)),
     }
     return render(request, "portal/run.html", context)
+
+
+@require_GET
+def run_log(request: HttpRequest, run_id: UUID) -> HttpResponseBase:
+    """Send the whole log of a run as a text file, the oldest line first."""
+    found = get_run_for_user(run_id, person(request))
+    lines = run_lines(found).order_by("at", "seq").values_list("at", "level", "text")
+    text = (
+        f"{at.isoformat()} {level.upper()} {words}\n"
+        for at, level, words in lines.iterator(chunk_size=CHUNK)
+    )
+    answer = StreamingHttpResponse(text, content_type="text/plain; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="run-{found.pk}.log"'
+    return answer
 
 
 @require_GET
