@@ -8,6 +8,7 @@ from django.db.models import Q
 from portal.catalog.domain.health import HealthLevel
 
 LEVELS = [(level.value, level.name) for level in HealthLevel]
+VIEW_NAME_CHARS, VIEW_QUERY_CHARS = 60, 2_000
 SENTENCE_CHARS = 300
 DB_CHARS, NAME_CHARS, OWNER_CHARS, FORMAT_CHARS = 128, 256, 128, 64
 
@@ -147,3 +148,21 @@ class HealthRound(models.Model):
 
     def __str__(self) -> str:
         return f"{self.lake} after {self.after}"
+
+
+class SavedView(models.Model):
+    """A filter and order of the list of tables that a person gave a name."""
+
+    lake = models.CharField(max_length=32)
+    username = models.CharField(max_length=150)
+    name = models.CharField(max_length=VIEW_NAME_CHARS)
+    query = models.CharField(max_length=VIEW_QUERY_CHARS, blank=True)
+    saved_at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["lake", "username", "name"], name="catalog_view_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.username}"

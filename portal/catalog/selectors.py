@@ -11,7 +11,7 @@ from portal.access.models import DatabaseAdministrator, OwnerMapping, User
 from portal.access.visibility import visible_to
 from portal.catalog.domain.entries import Name
 from portal.catalog.domain.health import HealthLevel
-from portal.catalog.models import HealthRound, Table, TablePart
+from portal.catalog.models import HealthRound, SavedView, Table, TablePart
 from portal.lake.errors import NotVisible
 
 
@@ -65,6 +65,11 @@ def is_named(names: Iterable[Name], *, column: str = "name") -> Q:
 
 def _mine(user: User) -> Q:
     return visible_to(user, owners=("owner", "db_owner"))
+
+
+def saved_views(lake: str, user: User) -> QuerySet[SavedView]:
+    """Return the views of the list of tables that the person keeps, by name."""
+    return SavedView.objects.filter(lake=lake, username=user.username).order_by("name")
 
 
 def has_part(part: str, level: HealthLevel | None) -> Q:

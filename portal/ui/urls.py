@@ -10,7 +10,7 @@ from portal.ui.api import schema
 from portal.ui.api import tables as api_tables
 from portal.ui.api import tokens as api_tokens
 from portal.ui.api import views as api
-from portal.ui.tables import databases
+from portal.ui.tables import databases, saved_views
 from portal.ui.tables import list as table_list
 from portal.ui.tables import page as table_page
 from portal.ui.views import (
@@ -45,6 +45,8 @@ urlpatterns = [
     path("profile/", home.profile, name="profile"),
     path("databases/<name:db>/", databases.database, name="database"),
     path("tables/", table_list.tables, name="tables"),
+    path("saved-views/", saved_views.save, name="saved-view-save"),
+    path("saved-views/<int:view_id>/delete/", saved_views.delete, name="saved-view-delete"),
     path("tables/<name:db>/<name:table>/", table_page.table, name="table"),
     path("tables/<name:db>/<name:table>/<slug:key>/", table_page.tab, name="table-tab"),
     path(
@@ -88,6 +90,12 @@ urlpatterns = [
         "api/v1/approvals/<str:kind>/<uuid:proposal_id>/comments/",
         api_approvals.CommentList.as_view(),
         name="api-approval-comments",
+    ),
+    path("api/v1/saved-views/", api_tables.SavedViewList.as_view(), name="api-saved-views"),
+    path(
+        "api/v1/saved-views/<int:view_id>/delete/",
+        api_tables.SavedViewDelete.as_view(),
+        name="api-saved-view-delete",
     ),
     path("api/v1/tables/", api_tables.LakeTableList.as_view(), name="api-tables"),
     path(

@@ -108,6 +108,7 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "listed_table": _listed(),
         "files_key": "files",
         "no_picture": "no-such-picture",
+        "no_view": 999_999,
         "username": "eve",
         "wish_id": _wish(world),
         "rule_id": rule.pk,

@@ -2,20 +2,24 @@
 
 from typing import Any
 
+from django.utils import timezone
 from rest_framework import serializers
 
 from portal.catalog.domain.health import HealthLevel, worst_of
-from portal.catalog.models import Table, TablePart
+from portal.catalog.models import VIEW_NAME_CHARS, VIEW_QUERY_CHARS, Table, TablePart
 from portal.catalog.selectors import (
     get_database_for_user,
     get_table_for_user,
+    saved_views,
     tables_visible,
     with_parts,
 )
 from portal.catalog.services.registry import read_health, strips_of, tabs_for
-from portal.ui.api.operations import ApiView, operation
+from portal.catalog.services.saved_views import view_delete, view_save
+from portal.ui.api.operations import LAKE, ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
 from portal.ui.tables.list import TABLE_ORDERS, TableFilter
+from portal.ui.tables.saved_views import kept_query
 
 LEVELS = [level.name for level in HealthLevel]
 
@@ -78,6 +82,20 @@ class LakeTableDetailSerializer(LakeTableSerializer):
         read_only_fields = fields
 
 
+class SavedViewSerializer(serializers.Serializer[object]):
+    """A named filter and order of the list of tables."""
+
+    id = serializers.IntegerField(read_only=True)
+    name = serializers.CharField(max_length=VIEW_NAME_CHARS)
+    query = serializers.CharField(
+        max_length=VIEW_QUERY_CHARS,
+        allow_blank=True,
+        default="",
+        help_text="as in the address of the list: `level=BAD&sort=name`",
+    )
+    saved_at = serializers.DateTimeField(read_only=True)
+
+
 class LevelCountSerializer(serializers.Serializer[object]):
     """How many tables are at a level."""
 
@@ -113,6 +131,34 @@ class LakeTableList(KeysetList):
     def get_queryset(self) -> Rows:
         """List the tables that you may see, whatever their format."""
         return with_parts(tables_visible(self.lake, self.user))
+
+
+class SavedViewList(ApiView):
+    """A person's views of the list of tables."""
+
+    @operation("saved_views_list", answer=SavedViewSerializer, many=True, parameters=LAKE)
+    def get(self) -> object:
+        """List your views of the list of tables, by name."""
+        return saved_views(self.lake, self.user)
+
+    @operation(
+        "saved_views_save", body=SavedViewSerializer, answer=SavedViewSerializer, parameters=LAKE
+    )
+    def post(self) -> object:
+        """Keep a filter and order of the list of tables under a name; the same name replaces it."""
+        query = kept_query(self.data["query"])
+        return view_save(
+            self.lake, user=self.user, name=self.data["name"], query=query, now=timezone.now()
+        )
+
+
+class SavedViewDelete(ApiView):
+    """Deleting a view."""
+
+    @operation("saved_views_delete", answer=SavedViewSerializer)
+    def post(self, view_id: int) -> object:
+        """Delete a view of yours."""
+        return view_delete(view_id, user=self.user)
 
 
 class LakeTableDetail(ApiView):

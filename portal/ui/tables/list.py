@@ -25,6 +25,7 @@ from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.filters import ListFilter
 from portal.ui.lists.tables import Column
 from portal.ui.tables.addresses import table_url, tables_url
+from portal.ui.tables.saved_views import kept_query, shown_views
 
 TABLE_ORDERS = {
     "worst": ("-level", "db", "name"),
@@ -125,6 +126,8 @@ def tables(request: HttpRequest) -> HttpResponseBase:
         "as_of": health_as_of(lake),
         "presets": presets(lake, user),
         "chips": chips(request, filterset),
+        "views": shown_views(request, lake),
+        "view_query": kept_query(request.GET.urlencode()),
     }
     return list_response(request, TABLES, filterset=filterset, context=context)
 
