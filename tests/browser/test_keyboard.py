@@ -85,7 +85,7 @@ def test_the_emergency_stop_is_pressed_and_ended_by_keys(opened: Opener) -> None
 
 
 def test_a_wide_table_is_reached_and_scrolled_by_keys(opened: Opener) -> None:
-    ada = opened("ada", width=420)
+    ada = opened("ada", width=700)  # narrower, rows are cards
     page = ada.go("/runs/")
     table = page.locator(".lw-table-wrap")
     assert table.evaluate("it => it.scrollWidth > it.clientWidth")
