@@ -37,7 +37,7 @@ class RuleForm(forms.Form):
     max_items_day = forms.IntegerField(label="Items a day, at most", min_value=1)
     max_gib_day = forms.IntegerField(label="GiB a day, at most", min_value=1, max_value=10**6)
     until = forms.DateField(label="Last day (within 90 days)", widget=DayInput())
-    reason = forms.CharField(label="Why", max_length=1000)
+    reason = forms.CharField(label="Reason", max_length=1000)
 
     def wish(self) -> RuleParams:
         """Return what was said."""

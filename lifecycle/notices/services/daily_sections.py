@@ -29,7 +29,7 @@ def failed_runs_section(lake: str, runs: Sequence[Run]) -> Section:
     """Return the runs that failed, each with its first line of why."""
     return Section(
         title="Runs that failed",
-        head=("Kind", "Ended", "Why"),
+        head=("Kind", "Ended", "Reason"),
         rows=[
             (
                 Cell(run.kind, reverse("ui:run", args=[run.pk])),
@@ -82,7 +82,7 @@ def _succeeded(lake: str, rows: Sequence[Row]) -> Section:
 def _failed(lake: str, rows: Sequence[Row]) -> Section:
     return Section(
         title="Skipped",
-        head=("Table", "Items", "Why"),
+        head=("Table", "Items", "Reason"),
         rows=[
             (
                 Cell(row.name, _address("lifecycle:plans", lake, db=row.db, table=row.table)),

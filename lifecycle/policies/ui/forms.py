@@ -43,7 +43,7 @@ class DeletionRequestForm(forms.Form):
     db = forms.CharField(label="Database", max_length=128)
     table = forms.CharField(max_length=256, required=False)
     reason = forms.CharField(
-        label="Why",
+        label="Reason",
         max_length=1000,
         error_messages={"required": "Enter a reason; it is kept in the history."},
         widget=forms.Textarea(attrs={"class": "form-control", "rows": 3}),

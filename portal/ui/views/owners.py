@@ -44,7 +44,7 @@ class OwnerForm(forms.Form):
         required=False,
         max_length=4_000,
     )
-    reason = forms.CharField(label="Why", max_length=1000)
+    reason = forms.CharField(label="Reason", max_length=1000)
 
 
 @require_GET
