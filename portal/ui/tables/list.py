@@ -103,7 +103,11 @@ TABLES = ListSpec(
             help="That of its worst part",
         ),
         Column(
-            key="", title="Findings", kind="template", template="catalog/_cell_parts.html", is_wide=True
+            key="",
+            title="Findings",
+            kind="template",
+            template="catalog/_cell_parts.html",
+            is_wide=True,
         ),
         Column(key="format", title="Format", shown_from="tablet"),
         Column(key="owner", title="Owner", shown_from="tablet"),
