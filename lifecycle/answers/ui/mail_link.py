@@ -24,7 +24,7 @@ from lifecycle.policies.services.extensions import extension_offer, near_due_on
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.lake.clock import day_of
-from portal.lake.errors import NotAllowed, NotVisible, PortalError, RuleViolation
+from portal.lake.errors import NotAllowed, NotVisible, RuleViolation
 from portal.people.search import shown_name
 from portal.ui.frame.context import person
 
@@ -46,19 +46,19 @@ class LinkForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 @never_cache
 def answer_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Show what a link of a mail would answer (GET never acts), and answer it (POST)."""
+    """Show what a link of a mail would answer (GET never acts), and answer it (POST).
+
+    Raises:
+        RuleViolation, NotVisible, NotAllowed: the link is not good (any more), or not theirs.
+    """
     user, now = person(request), timezone.now()
-    try:
-        link = link_read(token)
-        found = _open(link, user, now=now)
-        given = _given(link)
-        if given:
-            return _page(request, link, found, given=given, status=409 if _posts(request) else 200)
-        if _posts(request):
-            return _answered(request, link, found, now=now)
-    except PortalError as error:
-        context = {"problem": error.message, "list_url": "", "link": None}
-        return render(request, PAGE, context, status=error.status)
+    link = link_read(token)
+    found = _open(link, user, now=now)
+    given = _given(link)
+    if given:
+        return _page(request, link, found, given=given, status=409 if _posts(request) else 200)
+    if _posts(request):
+        return _answered(request, link, found, now=now)
     form = LinkForm(initial={"seen_at": now.isoformat(), "reason": _reason(link)})
     return _page(request, link, found, form=form)
 
