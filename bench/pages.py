@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 PARTITIONS, RATE, SECONDS = 1_000_000, 5.0, 120
 DEEP = 20
-PROMISED = {"list": 300, "home": 300, "table": 400, "plan": 500, "search": 400}
+PROMISED = {"list": 150, "home": 150, "table": 150, "plan": 150, "search": 150, "picture": 300}
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,14 @@ def addresses(plan: str) -> list[tuple[str, str]]:
         ("home", "/"),
         *(("list", f"/lifecycle/{name}") for name in lists),
         *(("list", f"/{name}/") for name in ("runs", "mails")),
-        ("table", "/lifecycle/tables/db0/t7/"),
+        *(("list", f"/{name}") for name in ("tables/", "tables/?part=expiry", "approvals/")),
+        ("table", "/tables/db0/t7/"),
+        ("table", "/tables/db0/t7/lifecycle/"),
         ("plan", f"/lifecycle/plans/{plan}/"),
         ("search", "/lifecycle/expiring/?db=db3"),
+        ("search", "/search/?q=t77"),
+        ("picture", "/home/pictures/due-by-week/"),
+        ("picture", "/lifecycle/calendar/"),
         ("search", "/lifecycle/paths/?reason=OWNER_PATH_FAIL"),
     ]
 
