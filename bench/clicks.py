@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 from stack.people import DEMO_PASSWORD
 from tests.browser.look import ARGUMENTS
 
-PATIENCE_MS = 180_000
+PATIENCE_MS = 20_000
 
 
 @dataclass
@@ -59,22 +59,19 @@ class Task:
 def keep_eight(hand: Hand) -> None:
     """Home, the card of what needs an answer, all of it, 30 days."""
     hand.click(hand.page.locator(".lw-waiting a", has_text="needs an answer"))
-    hand.click(hand.page.get_by_label("All", exact=False).locator("visible=true").first)
+    hand.click(hand.page.locator("input[name=everything]"))
     hand.fill(hand.page.get_by_label("Reason for all"), "Needed for the year's report")
     hand.click(hand.page.locator("button[value=KEEP-30]"))
-    expect(hand.page.get_by_role("status").or_(hand.page.locator(".alert")).first).to_contain_text(
-        "Kept"
-    )
+    expect(hand.page.locator("#main")).to_contain_text("Kept")
 
 
 def approve(hand: Hand) -> None:
     """Home, what waits, approve."""
-    hand.click(hand.page.locator(".lw-waiting a", has_text="approv"))
-    if hand.page.locator(".lw-table tbody a").count():
-        hand.click(hand.page.locator(".lw-table tbody a").first)
-    hand.click(hand.page.locator("details summary", has_text="Approve").first)
+    hand.click(hand.page.locator(".lw-waiting a", has_text="plan"))
+    hand.click(hand.page.locator(".lw-table tbody a").first)
+    hand.click(hand.page.locator("summary", has_text="Approve").first)
     hand.click(hand.page.locator("details[open] button", has_text="Approve").first)
-    expect(hand.page.locator("#main")).to_contain_text("recorded")
+    expect(hand.page.locator("#main")).to_contain_text("1 of 2")
 
 
 def stop(hand: Hand) -> None:
@@ -84,25 +81,9 @@ def stop(hand: Hand) -> None:
     expect(hand.page.locator("body")).to_contain_text("stop")
 
 
-def repair(hand: Hand) -> None:
-    """The stale table, its cache, repair."""
-    hand.click(hand.page.locator(".lw-waiting a, .lw-stat", has_text="stale").first)
-    hand.click(hand.page.locator(".lw-table tbody a").first)
-    hand.click(hand.page.locator("button", has_text="Repair").first)
-
-
-def compact(hand: Hand) -> None:
-    """The worst Iceberg table, compact now."""
-    hand.click(hand.page.locator(".lw-stat", has_text="Iceberg tables in poor health"))
-    hand.click(hand.page.locator(".lw-table tbody a").first)
-    hand.click(hand.page.locator("button, summary", has_text="Compact now").first)
-
-
 TASKS = (
-    Task("keep what needs an answer", "alice", keep_eight, "about 32 clicks, 8 reasons", 3),
+    Task("keep what needs an answer", "bob", keep_eight, "about 32 clicks, 8 reasons", 3),
     Task("approve a plan", "ben", approve, "4 clicks, 4 loads, 20 s", 2),
-    Task("repair a stale cache", "otto", repair, "2 clicks, 3 loads, 40 s", 3),
-    Task("compact the worst table", "otto", compact, "4 clicks, a reason, 3 loads, 130 s", 3),
     Task("press the emergency stop", "ada", stop, "2 clicks, a reason, 3 loads, 25 s", 2),
 )
 
