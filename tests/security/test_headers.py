@@ -41,7 +41,7 @@ def test_every_page_is_closed_by_its_headers(target: Target) -> None:
 def test_no_page_has_inline_script_or_style(target: Target) -> None:
     client = target.client("admin")
     for name in [*pages(), "ui:api"]:
-        text = client.get(address(name, target)).content.decode()
+        text = b"".join(client.get(address(name, target))).decode()
         assert not INLINE.search(text), (name, INLINE.search(text))
 
 
