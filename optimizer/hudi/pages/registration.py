@@ -2,11 +2,11 @@
 
 from optimizer.hudi.pages.ui.badges import register_hudi_words
 from optimizer.hudi.pages.ui.nav import register_pages
-from optimizer.hudi.pages.ui.table_tab import register_files_tab
+from optimizer.hudi.pages.ui.table_tab import FILES_TAB
 
 
 def register() -> None:
     """Add what this capability offers: runs, approvals, pages, home cards, numbers."""
     register_pages()
-    register_files_tab()
+    FILES_TAB.register()
     register_hudi_words()

@@ -4,17 +4,17 @@ from django.urls import URLPattern, path
 
 from optimizer.hudi.pages import api
 from optimizer.hudi.pages.ui import actions, policy, tables, tasks
-from optimizer.hudi.pages.ui.table_tab import moved_part
+from optimizer.hudi.pages.ui.table_tab import FILES_TAB
 
 ui_urlpatterns: list[URLPattern] = [
     path("hudi/", tables.hudi_tables, name="hudi-tables"),
-    path("hudi/<int:table_id>/", moved_part(""), name="hudi-table"),
-    path("hudi/<int:table_id>/timeline/", moved_part("timeline"), name="hudi-timeline"),
-    path("hudi/<int:table_id>/files/", moved_part("groups"), name="hudi-files"),
-    path("hudi/<int:table_id>/services/", moved_part("services"), name="hudi-services"),
-    path("hudi/<int:table_id>/tasks/", moved_part("tasks"), name="hudi-tasks"),
+    path("hudi/<int:table_id>/", FILES_TAB.moved_part(""), name="hudi-table"),
+    path("hudi/<int:table_id>/timeline/", FILES_TAB.moved_part("timeline"), name="hudi-timeline"),
+    path("hudi/<int:table_id>/files/", FILES_TAB.moved_part("groups"), name="hudi-files"),
+    path("hudi/<int:table_id>/services/", FILES_TAB.moved_part("services"), name="hudi-services"),
+    path("hudi/<int:table_id>/tasks/", FILES_TAB.moved_part("tasks"), name="hudi-tasks"),
     path("hudi/<int:table_id>/now/", tasks.tasks_now, name="hudi-now"),
-    path("hudi/<int:table_id>/settings/", moved_part("settings"), name="hudi-settings"),
+    path("hudi/<int:table_id>/settings/", FILES_TAB.moved_part("settings"), name="hudi-settings"),
     path("hudi/<int:table_id>/plan/", actions.plan, name="hudi-plan"),
     path("hudi/<int:table_id>/look/", actions.look, name="hudi-look"),
     path("hudi/<int:table_id>/service/", actions.service, name="hudi-service"),

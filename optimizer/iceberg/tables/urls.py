@@ -5,16 +5,16 @@ from django.urls import URLPattern, path
 from optimizer.iceberg.tables.api import policy as api_policy
 from optimizer.iceberg.tables.api import tables as api_tables
 from optimizer.iceberg.tables.ui import tables
-from optimizer.iceberg.tables.ui.table_tab import moved_part
+from optimizer.iceberg.tables.ui.table_tab import FILES_TAB
 
 ui_urlpatterns: list[URLPattern] = [
     path("tables/", tables.tables, name="tables"),
-    path("tables/<int:table_id>/", moved_part(""), name="table"),
-    path("tables/<int:table_id>/files/", moved_part("files"), name="table-files"),
-    path("tables/<int:table_id>/layout/", moved_part("layout"), name="table-layout"),
-    path("tables/<int:table_id>/commits/", moved_part("commits"), name="table-commits"),
-    path("tables/<int:table_id>/tasks/", moved_part("tasks"), name="table-tasks"),
-    path("tables/<int:table_id>/policy/", moved_part("policy"), name="table-policy"),
+    path("tables/<int:table_id>/", FILES_TAB.moved_part(""), name="table"),
+    path("tables/<int:table_id>/files/", FILES_TAB.moved_part("files"), name="table-files"),
+    path("tables/<int:table_id>/layout/", FILES_TAB.moved_part("layout"), name="table-layout"),
+    path("tables/<int:table_id>/commits/", FILES_TAB.moved_part("commits"), name="table-commits"),
+    path("tables/<int:table_id>/tasks/", FILES_TAB.moved_part("tasks"), name="table-tasks"),
+    path("tables/<int:table_id>/policy/", FILES_TAB.moved_part("policy"), name="table-policy"),
 ]
 
 api_urlpatterns: list[URLPattern] = [
