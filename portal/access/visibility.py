@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from django.db.models import Q
 
-from portal.access.models import User
+from portal.access.models import DatabaseAdministrator, OwnerMapping, User
 from portal.lake.names import TableName
 
 
@@ -32,6 +32,23 @@ def visible_to(user: User, *, prefix: str = "", owners: Sequence[str] = ("owner"
         for column in owners:
             mine |= Q(**{f"{prefix}lake": lake, f"{prefix}{column}__in": accounts})
     return mine
+
+
+def answered_by(username: str, *, prefix: str = "", owners: Sequence[str] = ("owner",)) -> Q:
+    """Return the condition for rows that one person answers for, whoever is looking.
+
+    `prefix` and `owners` as for `visible_to`; roles do not count.
+    """
+    found = Q()
+    for column in owners:
+        found |= Q(**{f"{prefix}{column}": username})
+    for lake, owner in OwnerMapping.objects.filter(username=username).values_list("lake", "owner"):
+        for column in owners:
+            found |= Q(**{f"{prefix}lake": lake, f"{prefix}{column}": owner})
+    administered = DatabaseAdministrator.objects.filter(username=username)
+    for lake, db in administered.values_list("lake", "db"):
+        found |= Q(**{f"{prefix}lake": lake, f"{prefix}db": db})
+    return found
 
 
 def may_see(user: User, hive: TableName, *, owner: str) -> bool:

@@ -7,12 +7,15 @@ from datetime import datetime
 
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
 
-from portal.access.models import DatabaseAdministrator, OwnerMapping, User
+from portal.access.models import User
 from portal.access.visibility import visible_to
 from portal.catalog.domain.entries import Name
 from portal.catalog.domain.health import HealthLevel
 from portal.catalog.models import HealthRound, SavedView, Table, TablePart
 from portal.lake.errors import NotVisible
+
+OWNERS = ("owner", "db_owner")
+"""Whose rows they are: that of the table, and that of its database."""
 
 
 def tables_living(lake: str) -> QuerySet[Table]:
@@ -64,7 +67,7 @@ def is_named(names: Iterable[Name], *, column: str = "name") -> Q:
 
 
 def _mine(user: User) -> Q:
-    return visible_to(user, owners=("owner", "db_owner"))
+    return visible_to(user, owners=OWNERS)
 
 
 def saved_views(lake: str, user: User) -> QuerySet[SavedView]:
@@ -94,17 +97,6 @@ def with_parts(tables: QuerySet[Table]) -> QuerySet[Table]:
 def health_as_of(lake: str) -> datetime | None:
     """Return when the health of the lake's tables was judged: none is older. None: not yet."""
     return HealthRound.objects.filter(lake=lake).values_list("judged_at", flat=True).first()
-
-
-def answered_by(username: str) -> Q:
-    """Spell 'this person owns it or its database, or stands for an owner of either'."""
-    found = Q(owner=username) | Q(db_owner=username)
-    for lake, owner in OwnerMapping.objects.filter(username=username).values_list("lake", "owner"):
-        found |= Q(lake=lake) & (Q(owner=owner) | Q(db_owner=owner))
-    administered = DatabaseAdministrator.objects.filter(username=username)
-    for lake, db in administered.values_list("lake", "db"):
-        found |= Q(lake=lake, db=db)
-    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ from django.http import HttpRequest, HttpResponseBase
 from django.views.decorators.http import require_GET
 
 from portal.access.models import User
+from portal.access.visibility import answered_by
 from portal.catalog.domain.health import HealthLevel
 from portal.catalog.models import Table
 from portal.catalog.selectors import (
-    answered_by,
+    OWNERS,
     has_part,
     health_as_of,
     tables_visible,
@@ -83,7 +84,7 @@ class TableFilter(ListFilter):
 
     def filter_person(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         """Keep what one person answers for, whoever is looking."""
-        return rows.filter(answered_by(value))
+        return rows.filter(answered_by(value, owners=OWNERS))
 
 
 def _url(row: Table) -> str:

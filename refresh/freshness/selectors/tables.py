@@ -8,7 +8,8 @@ import django_filters as filters
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
 from django.utils import timezone
 
-from portal.access.models import DatabaseAdministrator, OwnerMapping, User
+from portal.access.models import User
+from portal.access.visibility import answered_by
 from portal.lake.errors import NotVisible
 from portal.ui.frame.states import badge_for
 from portal.ui.lists.filters import ListFilter
@@ -92,7 +93,7 @@ class TargetFilter(ListFilter):
 
     def filter_person(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         """Keep what one person answers for, whoever is looking."""
-        return rows.filter(answered_by(value))
+        return rows.filter(answered_by(value, prefix="watched__"))
 
 
 _PHASES = {
@@ -102,17 +103,6 @@ _PHASES = {
     "off": Q(watched__is_opted_out=True),
     "gone": Q(watched__is_deleted=True),
 }
-
-
-def answered_by(username: str) -> Q:
-    """Spell 'this person owns it, stands for its owner, or administers its database'."""
-    found = Q(watched__owner=username)
-    for lake, owner in OwnerMapping.objects.filter(username=username).values_list("lake", "owner"):
-        found |= Q(watched__lake=lake, watched__owner=owner)
-    administered = DatabaseAdministrator.objects.filter(username=username)
-    for lake, db in administered.values_list("lake", "db"):
-        found |= Q(watched__lake=lake, watched__db=db)
-    return found
 
 
 def targets_of(lake: str, user: User) -> QuerySet[RefreshTarget]:
