@@ -18,7 +18,6 @@ class Context:
 
     url: str = ""
     token_file: Path | None = None
-    token: str = ""
     lake: str = ""
     is_json: bool = False
     allow_http: bool = False
@@ -38,7 +37,7 @@ class Context:
 
     def _secret(self) -> str:
         if self.token_file is None:
-            return self.token
+            return ""
         try:
             return self.token_file.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:

@@ -40,12 +40,6 @@ class UnreachableError(CliError):
     exit_code = 75
 
 
-class RefusedError(CliError):
-    """The portal refused a request; `code` is stable, for programs (`plan.changed`)."""
-
-    code = ""
-
-
 class FreshLoginError(SignInError):
     """The step needs a log-in of the last 15 minutes."""
 
@@ -66,9 +60,7 @@ def refusal(status: int, body: dict[str, Any]) -> CliError:
     next_step = str(body.get("next_step", ""))
     if status in (429, 502, 503, 504):
         return UnreachableError(message, next_step=next_step)
-    refused = RefusedError(message, next_step=next_step)
-    refused.code = code
-    return refused
+    return CliError(message, next_step=next_step)
 
 
 def _text(value: object) -> str:

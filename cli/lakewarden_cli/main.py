@@ -44,7 +44,7 @@ def main(
     Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not visible in time, 75 the portal does not
     answer (try later), 77 log in first.
     """
-    context.obj = Context(url, token_file, "", lake, is_json, allow_http)
+    context.obj = Context(url, token_file, lake, is_json, allow_http)
 
 
 for command in (

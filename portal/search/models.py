@@ -9,8 +9,6 @@ from portal.catalog.models import DB_CHARS, NAME_CHARS, Table
 from portal.search.domain.typos import KEYED_CHARS
 from portal.search.domain.words import WORD_CHARS
 
-TITLE_CHARS = DB_CHARS + NAME_CHARS + 64
-
 
 class IndexedTable(models.Model):
     """A table whose name is in the index, and the name that is."""

@@ -1,6 +1,6 @@
-"""Lists what starts again when the emergency stop of a lake ends. Areas register their part."""
+"""Lists what starts again when the emergency stop of a lake ends."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlencode
@@ -25,23 +25,9 @@ class Resumption:
     url: str = ""
 
 
-Provider = Callable[[str, datetime], Iterable[Resumption]]
-_providers: list[Provider] = []
-
-
-def register_resumption(provider: Provider) -> Provider:
-    """Let an area say what of its own starts again."""
-    if provider not in _providers:
-        _providers.append(provider)
-    return provider
-
-
 def what_resumes(lake: str, *, now: datetime) -> list[Resumption]:
-    """Return what waits for the end of the stop: queued runs, approved work, and the areas' own."""
-    found = [*_queued(lake), *_approved(lake, now=now)]
-    for provider in _providers:
-        found += provider(lake, now)
-    return [one for one in found if one.n_waiting]
+    """Return what waits for the end of the stop: queued runs and approved work."""
+    return [*_queued(lake), *_approved(lake, now=now)]
 
 
 def _queued(lake: str) -> Iterable[Resumption]:
