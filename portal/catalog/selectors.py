@@ -17,6 +17,9 @@ from portal.lake.errors import NotVisible
 OWNERS = ("owner", "db_owner")
 """Whose rows they are: that of the table, and that of its database."""
 
+PARTS = Prefetch("parts", TablePart.objects.order_by("-level", "part"), to_attr="judged")
+"""The parts of tables' health as judged last, the worst first."""
+
 
 def tables_living(lake: str) -> QuerySet[Table]:
     """Return the tables of a lake that exist, as far as events and scans say."""
@@ -90,8 +93,7 @@ def has_part(part: str, level: HealthLevel | None) -> Q:
 
 def with_parts(tables: QuerySet[Table]) -> QuerySet[Table]:
     """Return tables with the parts of their health as judged last, the worst first."""
-    parts = TablePart.objects.order_by("-level", "part")
-    return tables.prefetch_related(Prefetch("parts", parts, to_attr="judged"))
+    return tables.prefetch_related(PARTS)
 
 
 def health_as_of(lake: str) -> datetime | None:

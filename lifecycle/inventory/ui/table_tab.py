@@ -1,6 +1,7 @@
 """What the inventory adds to the page of a table: its tab, its health, and what waits."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -9,11 +10,13 @@ from django.utils import timezone
 from lifecycle.core.ui.links import database_url, list_url
 from lifecycle.inventory.selectors.findings import databases_visible, tables_visible
 from lifecycle.inventory.selectors.kept import holds_on, requests_on
+from lifecycle.inventory.selectors.table_columns import COLUMNS, tables_columns
 from lifecycle.inventory.selectors.table_health import EXPIRY, PATHS, tables_health
 from lifecycle.inventory.ui.expiring import table_page
 from portal.access.models import User
 from portal.catalog.domain.health import Finding, HealthLevel
 from portal.catalog.models import Table
+from portal.catalog.services.columns import register_table_columns
 from portal.catalog.services.registry import (
     Action,
     HealthPart,
@@ -31,13 +34,14 @@ KEY = "lifecycle"
 
 
 def register_lifecycle_tab() -> None:
-    """Add the tab, two parts of the health, the strips, and what to do when something is due."""
+    """Add the tab, parts of the health, columns, strips, and what to do when something is due."""
     register_table_tab(TableTab(KEY, "Lifecycle", 20, _page, _was_scanned, shown_with=PATHS))
     register_table_health(
         tables_health,
         HealthPart(PATHS, "Paths", 10, KEY, preset="Path violations"),
         HealthPart(EXPIRY, "Expiry", 20, KEY, preset="Due"),
     )
+    register_table_columns(tables_columns, *(replace(one, tab=KEY) for one in COLUMNS))
     register_table_strips(strips, tab=KEY)
     register_database_link(database_page)
     register_table_action(answer_due)

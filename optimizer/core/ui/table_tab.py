@@ -14,6 +14,7 @@ from optimizer.core.selectors.table_health import FILES
 from portal.access.models import User
 from portal.catalog.domain.health import Finding, HealthLevel
 from portal.catalog.models import Table
+from portal.catalog.services.columns import TableColumn, Values, register_table_columns
 from portal.catalog.services.registry import (
     Action,
     Findings,
@@ -29,6 +30,10 @@ from portal.ui.tables.addresses import moved_to_tab, table_url
 
 View = Callable[[HttpRequest, int], HttpResponseBase]
 FILES_PART = HealthPart(FILES, "Files", 40, FILES, preset="Bad files")
+COLUMNS = (
+    TableColumn("file_score", "File score", 80, "count", FILES, help="0 to 100, by its files"),
+    TableColumn("inspected_at", "Inspected", 90, "ago"),
+)
 
 
 def compact(table: Table, user: User, parts: Mapping[str, Finding]) -> Action | None:
@@ -59,7 +64,7 @@ class FilesTab:
     missing: str
 
     def register(self) -> None:
-        """Add the tab, the part of the health, and what to do when files are bad."""
+        """Add the tab, the part of the health, columns, and what to do when files are bad."""
         register_table_tab(
             TableTab(
                 FILES,
@@ -73,13 +78,27 @@ class FilesTab:
             )
         )
         register_table_health(self.tables_health, FILES_PART)
+        register_table_columns(self.tables_columns, *COLUMNS)
         register_table_action(compact)
 
     def tables_health(self, lake: str, tables: Sequence[Table]) -> Findings:
         """Return the part of each table of the format."""
+        return {key: {FILES: self.judge(row)} for key, row in self._rows(lake, tables)}
+
+    def tables_columns(self, lake: str, tables: Sequence[Table]) -> Values:
+        """Return the columns of each table of the format."""
+        return {
+            key: {
+                "file_score": None if row.health is None else round(row.health),
+                "inspected_at": row.inspected_at,
+            }
+            for key, row in self._rows(lake, tables)
+        }
+
+    def _rows(self, lake: str, tables: Sequence[Table]) -> list[tuple[int, Any]]:
         keys = {(one.db, one.name): one.pk for one in tables if one.format.lower() == self.format}
         rows = self.named(lake, keys) if keys else ()
-        return {keys[row.db, row.table]: {FILES: self.judge(row)} for row in rows}
+        return [(keys[row.db, row.table], row) for row in rows]
 
     def moved_part(self, part: str) -> View:
         """Let the former address of a page lead to its tab, while the table is there."""

@@ -35,7 +35,8 @@ class ListFilterBackend(BaseFilterBackend):
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         """Describe the lake and the list's own filters."""
-        return [_parameter(name) for name in ("lake", *view.filterset_class.base_filters)]
+        named = ("lake", *view.filterset_class.base_filters, *view.more_parameters)
+        return [_parameter(name) for name in named]
 
 
 class KeysetPagination(BasePagination):
@@ -96,7 +97,8 @@ class KeysetList(ApiView, ListAPIView[Any]):
     The docstring of `get_queryset` describes the operation. `complete` reads along for a page what
     its rows show beside their own fields; `filter_values` are what the ListFilter needs to know
     beside the query; `page_name` names the page in the OpenAPI document where
-    that is not the name of the serializer.
+    that is not the name of the serializer. `more_parameters` are what the list reads beside its
+    filter.
     """
 
     operation_id: ClassVar[str]
@@ -105,6 +107,7 @@ class KeysetList(ApiView, ListAPIView[Any]):
     complete: Complete | None = None
     filter_values: Mapping[str, Any] = {}
     page_name: ClassVar[str] = ""
+    more_parameters: ClassVar[Sequence[str]] = ()
     pagination_class = KeysetPagination
     filter_backends = (ListFilterBackend,)
     metadata_class = PlainMetadata

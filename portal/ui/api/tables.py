@@ -14,10 +14,12 @@ from portal.catalog.selectors import (
     tables_visible,
     with_parts,
 )
+from portal.catalog.services.columns import read_columns, table_columns
 from portal.catalog.services.registry import read_health, strips_of, tabs_for
 from portal.catalog.services.saved_views import view_delete, view_save
 from portal.ui.api.operations import LAKE, ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
+from portal.ui.tables.columns import cols_of
 from portal.ui.tables.list import TABLE_ORDERS, TableFilter
 from portal.ui.tables.saved_views import kept_query
 
@@ -44,12 +46,17 @@ class LakeTableSerializer(serializers.ModelSerializer[Table]):
 
     health = serializers.ChoiceField(choices=LEVELS, read_only=True)
     parts: Any = TablePartSerializer(many=True, read_only=True, source="judged")
+    columns = serializers.DictField(
+        read_only=True,
+        source="more",
+        help_text="By name, the values of the areas' columns; of a list those that `cols` names.",
+    )
 
     class Meta:
         model = Table
         fields: tuple[str, ...] = (
             *("lake", "db", "name", "format", "owner", "db_owner", "location", "created_at"),
-            *("first_seen_at", "last_seen_at", "deleted_at", "health", "parts"),
+            *("first_seen_at", "last_seen_at", "deleted_at", "health", "parts", "columns"),
         )
         read_only_fields = fields
 
@@ -127,10 +134,22 @@ class LakeTableList(KeysetList):
     serializer_class = LakeTableSerializer
     filterset_class = TableFilter
     orders = TABLE_ORDERS
+    more_parameters = ("cols",)
 
     def get_queryset(self) -> Rows:
-        """List the tables that you may see, whatever their format."""
+        """List the tables that you may see, whatever their format.
+
+        `cols` names columns as the page's address does: `cols=size,due`. Those of the areas are
+        answered in `columns`.
+        """
         return with_parts(tables_visible(self.lake, self.user))
+
+    def completed(self, rows: list[Any]) -> list[Any]:
+        """Return the rows with the columns that are asked for."""
+        found = read_columns(self.lake, rows, cols_of(self.request.query_params).split(","))
+        for row in rows:
+            row.more = found[row.pk]
+        return rows
 
 
 class SavedViewList(ApiView):
@@ -170,6 +189,7 @@ class LakeTableDetail(ApiView):
         found: Any = get_table_for_user(self.lake, db, table, user=self.user)
         is_there = found.deleted_at is None
         parts = read_health(self.lake, [found])[found.pk] if is_there else {}
+        names = [column.key for column in table_columns()]
         return {
             **{name: getattr(found, name) for name in _OWN},
             "health": worst_of(parts.values()).name,
@@ -177,6 +197,7 @@ class LakeTableDetail(ApiView):
                 {"part": key, "level": part.level.name, "sentence": part.sentence}
                 for key, part in parts.items()
             ],
+            "more": read_columns(found.lake, [found], names)[found.pk] if is_there else {},
             "strips": strips_of(found, self.user) if is_there else [],
             "tabs": [tab.key for tab in tabs_for(found, self.user, parts)],
         }
@@ -204,4 +225,5 @@ class LakeDatabaseDetail(ApiView):
         }
 
 
-_OWN = tuple(name for name in LakeTableSerializer.Meta.fields if name not in {"health", "parts"})
+_READ = {"health", "parts", "columns"}
+_OWN = tuple(name for name in LakeTableSerializer.Meta.fields if name not in _READ)

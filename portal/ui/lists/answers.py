@@ -30,10 +30,14 @@ class ListSpec:
     filename: str
     exports: Sequence[str]
     select: str = ""
+    exported: Sequence[Column] | None = None
+    """The columns of the CSV where a person chose them, in place of `exports`."""
 
     @property
     def csv_columns(self) -> list[Column]:
         """The columns of the CSV, which also holds what the page shows only in words."""
+        if self.exported is not None:
+            return list(self.exported)
         return [Column(key=key, title=key) for key in self.exports]
 
 

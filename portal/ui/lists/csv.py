@@ -42,7 +42,7 @@ class CsvResponse(StreamingHttpResponse):
 
 
 def stream_csv(rows: Iterable[Any], columns: Sequence[Column], *, filename: str) -> CsvResponse:
-    """Answer with one CSV line a row, under the columns' keys.
+    """Answer with one CSV line a row, under the columns' names, or their keys.
 
     Pass `queryset.iterator(chunk_size=2000)` for long lists. Instants are ISO 8601 in UTC; bytes
     and counts are exact.
@@ -55,7 +55,7 @@ def stream_csv(rows: Iterable[Any], columns: Sequence[Column], *, filename: str)
 
 def _lines(rows: Iterable[Any], columns: Sequence[Column]) -> Iterator[str]:
     writer = csv.writer(_Echo())
-    yield writer.writerow([column.key for column in columns])
+    yield writer.writerow([column.name or column.key for column in columns])
     for row in rows:
         yield writer.writerow([_text(value_of(row, column.key)) for column in columns])
 

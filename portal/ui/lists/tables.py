@@ -21,7 +21,8 @@ class Column:
     a link. `template` (kind "template") is rendered with `row` and `value`. `is_wide` gives room to
     sentences, `is_number` lines a template's numbers up, `is_zero_blank` shows a dash without a
     link for 0. `export=False` keeps the column out of the CSV. `shown_from` leaves the column out
-    on narrower screens; the page of the row has its value.
+    on narrower screens; the page of the row has its value. `name` is what an address that chooses
+    columns and the head of the CSV call it; the key where it has none.
     """
 
     key: str
@@ -36,6 +37,7 @@ class Column:
     is_number: bool = False
     is_zero_blank: bool = False
     shown_from: Literal["", "tablet", "desktop"] = ""
+    name: str = ""
 
     @property
     def align(self) -> str:

@@ -1,11 +1,11 @@
 """The list of every table of the lake that a person may see, the worst first."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import django_filters as filters
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.views.decorators.http import require_GET
 
 from portal.access.models import User
@@ -17,15 +17,14 @@ from portal.catalog.selectors import (
     has_part,
     health_as_of,
     tables_visible,
-    with_parts,
 )
 from portal.catalog.services.registry import health_parts
 from portal.ui.frame.context import current_lake, person
 from portal.ui.frame.states import badge_for
 from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.filters import ListFilter
-from portal.ui.lists.tables import Column
-from portal.ui.tables.addresses import table_url, tables_url
+from portal.ui.tables.addresses import tables_url
+from portal.ui.tables.columns import chosen_columns
 from portal.ui.tables.saved_views import kept_query, shown_views
 
 TABLE_ORDERS = {
@@ -87,32 +86,10 @@ class TableFilter(ListFilter):
         return rows.filter(answered_by(value, owners=OWNERS))
 
 
-def _url(row: Table) -> str:
-    return table_url(row.lake, row.db, row.name)
-
-
 TABLES = ListSpec(
     template="catalog/tables.html",
     caption="Tables of the lake",
-    columns=(
-        Column(key="__str__", title="Table", kind="code", sort="name", url=_url),
-        Column(
-            key="health_state",
-            title="Health",
-            kind="state",
-            sort="worst",
-            help="That of its worst part",
-        ),
-        Column(
-            key="",
-            title="Findings",
-            kind="template",
-            template="catalog/_cell_parts.html",
-            is_wide=True,
-        ),
-        Column(key="format", title="Format", shown_from="tablet"),
-        Column(key="owner", title="Owner", shown_from="tablet"),
-    ),
+    columns=(),
     orders=TABLE_ORDERS,
     filename="tables.csv",
     exports=(
@@ -126,24 +103,38 @@ TABLES = ListSpec(
 def tables(request: HttpRequest) -> HttpResponseBase:
     """List the tables that the person may see."""
     lake, user = current_lake(request), person(request)
-    filterset = TableFilter(request.GET, queryset=with_parts(tables_visible(lake, user)))
+    filterset = TableFilter(request.GET, queryset=tables_visible(lake, user))
+    chosen = chosen_columns(request.GET)
     context = {
         "as_of": health_as_of(lake),
-        "presets": presets(lake, user),
+        "cols": chosen.text,
+        "choices": chosen.choices,
+        "kept_params": kept_params(request.GET),
+        "presets": presets(lake, user, cols=chosen.text),
         "chips": chips(request, filterset),
         "views": shown_views(request, lake),
         "view_query": kept_query(request.GET.urlencode()),
     }
-    return list_response(request, TABLES, filterset=filterset, context=context)
+    spec = replace(TABLES, columns=chosen.shown, exported=chosen.exported)
+    return list_response(
+        request, spec, filterset=filterset, context=context, complete=chosen.complete
+    )
 
 
-def presets(lake: str, user: User) -> list[tuple[str, str]]:
+def presets(lake: str, user: User, *, cols: str = "") -> list[tuple[str, str]]:
     """Return the filters that a person wants at once: their names and addresses."""
-    found = [("Mine", tables_url(lake, person=user.username))]
+    kept = {"cols": cols} if cols else {}
+    found = [("Mine", tables_url(lake, person=user.username, **kept))]
     for part in health_parts():
         if part.preset:
-            found.append((part.preset, tables_url(lake, part=part.key)))
+            found.append((part.preset, tables_url(lake, part=part.key, **kept)))
     return found
+
+
+def kept_params(asked: QueryDict) -> list[tuple[str, str]]:
+    """Return what the form of columns sends along: the list's filter and order."""
+    left = {"cols", "after", "before", "format"}
+    return [(name, str(value)) for name, value in asked.items() if value and name not in left]
 
 
 @dataclass(frozen=True, slots=True)

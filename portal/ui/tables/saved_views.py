@@ -12,8 +12,9 @@ from portal.catalog.services.saved_views import view_delete, view_save
 from portal.lake.errors import RuleViolation
 from portal.ui.frame.context import current_lake, person
 from portal.ui.tables.addresses import tables_url
+from portal.ui.tables.columns import cols_of
 
-KEPT = ("level", "part", "db", "name", "table_format", "owner", "person", "sort")
+KEPT = ("level", "part", "db", "name", "table_format", "owner", "person", "sort", "cols")
 
 
 class SaveForm(forms.Form):
@@ -55,11 +56,11 @@ def delete(request: HttpRequest, view_id: int) -> HttpResponse:
 
 
 def kept_query(query: str) -> str:
-    """Return what of a list's query a view keeps: filters and order, no place in the list."""
+    """Return what of a list's query a view keeps: filters, order and columns, no place in it."""
     asked = QueryDict(query)
     kept = QueryDict(mutable=True)
     for name in KEPT:
-        if value := asked.get(name, ""):
+        if value := cols_of(asked) if name == "cols" else asked.get(name, ""):
             kept[name] = value
     return kept.urlencode()
 

@@ -8,6 +8,7 @@ from django.http.response import HttpResponseBase
 from portal.access.models import User
 from portal.catalog.domain.health import Finding, HealthLevel
 from portal.catalog.models import Table
+from portal.catalog.services.columns import register_table_columns
 from portal.catalog.services.registry import (
     Action,
     HealthPart,
@@ -18,16 +19,22 @@ from portal.catalog.services.registry import (
 )
 from portal.lake.errors import NotVisible
 from portal.ui.tables.addresses import table_url
-from refresh.freshness.selectors.table_health import CACHE, tables_health
+from refresh.freshness.selectors.table_health import (
+    CACHE,
+    COLUMNS,
+    tables_columns,
+    tables_health,
+)
 from refresh.freshness.selectors.tables import targets_of_table
 from refresh.freshness.ui.forms import AskForm
 from refresh.freshness.ui.tables import table_page
 
 
 def register_cache_tab() -> None:
-    """Add the tab, the part of the health, and what to do when queries may be answered wrongly."""
+    """Add the tab, the part of the health, columns, and the repair of a cache that is wrong."""
     register_table_tab(TableTab(CACHE, "Cache", 50, _page, _is_cached, shown_with=CACHE))
     register_table_health(tables_health, HealthPart(CACHE, "Cache", 30, CACHE, preset="Stale"))
+    register_table_columns(tables_columns, *COLUMNS)
     register_table_action(repair_cache)
 
 
