@@ -1,4 +1,4 @@
-"""Template tag for the bar that answers for the ticked tables of a list."""
+"""Template tags for the bar that answers for the ticked tables of a list."""
 
 from typing import Any
 
@@ -35,6 +35,11 @@ def answers_bar(context: Context) -> dict[str, Any]:
         "asked": context["asked"],
         "here": request.get_full_path(),
         "seen_at": timezone.now().isoformat(),
-        "days": DAYS_OFFERED,
         "csrf_token": context.get("csrf_token"),
     }
+
+
+@register.simple_tag
+def answer_days() -> tuple[int, ...]:
+    """Return for how many days one may keep tables by one button."""
+    return DAYS_OFFERED

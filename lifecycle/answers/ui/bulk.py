@@ -1,4 +1,4 @@
-"""Takes the answer of the bar of Expiring data, and leads back to where the person was."""
+"""Takes the answer of the bars of Expiring data and Tables, and leads back to where one was."""
 
 from datetime import datetime
 
@@ -11,8 +11,12 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.views.decorators.http import require_POST
 
-from lifecycle.answers.domain import Answer, AnswerKind, Result
-from lifecycle.answers.selectors.choosing import names_in_filter, names_of_rows
+from lifecycle.answers.domain import MOST_TABLES, Answer, AnswerKind, Result
+from lifecycle.answers.selectors.choosing import (
+    names_in_filter,
+    names_of_rows,
+    open_names,
+)
 from lifecycle.answers.selectors.shown import Name
 from lifecycle.answers.services.bulk import Chosen, tables_answer
 from lifecycle.core.ui.links import list_url
@@ -21,6 +25,7 @@ from portal.lake.errors import RuleViolation
 from portal.runs.models import Run
 from portal.ui.frame.addresses import own_address
 from portal.ui.frame.context import current_lake, person
+from portal.ui.tables.bulk import TICKED, chosen_tables
 
 
 class AnswersForm(forms.Form):
@@ -78,7 +83,16 @@ def _gives(kind: AnswerKind) -> bool:
     return kind is AnswerKind.HAND_OVER
 
 
+def _is_of_tables(request: HttpRequest) -> bool:
+    """Whether the tables were chosen in the list of all tables, not in Expiring data."""
+    return request.POST.get("list") == "tables"
+
+
 def _names(request: HttpRequest, lake: str, user: User) -> list[Name]:
+    if _is_of_tables(request):
+        names = chosen_tables(request, lake, user, at_most=MOST_TABLES)
+        every = bool(request.POST.get("everything"))
+        return open_names(lake, names, user=user) if every else names
     if request.POST.get("everything"):
         return names_in_filter(lake, QueryDict(request.POST.get("filter", "")), user=user)
     keys = request.POST.getlist("rows")
@@ -114,13 +128,16 @@ def _shown_again(request: HttpRequest, form: AnswersForm) -> HttpResponse:
     kind, _, days = posted.get("answer", "").partition("-")
     if kind != AnswerKind.HAND_OVER:
         form.fields.pop("to")
+    ticked = TICKED if _is_of_tables(request) else "rows"
     context = {
         "form": form,
-        "rows": posted.getlist("rows"),
+        "list": "tables" if _is_of_tables(request) else "",
+        "ticked": ticked,
+        "rows": posted.getlist(ticked),
         "everything": bool(posted.get("everything")),
         "filter_query": posted.get("filter", ""),
         "back": own_address(request, posted.get("next", "")),
-        "words": _said(kind, days, n_rows=len(posted.getlist("rows"))),
+        "words": _said(kind, days, n_rows=len(posted.getlist(ticked))),
     }
     return render(request, "lifecycle/answers_again.html", context, status=400)
 

@@ -20,7 +20,8 @@ from portal.catalog.services.saved_views import view_delete, view_save
 from portal.ui.api.operations import LAKE, ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
 from portal.ui.tables.columns import cols_of
-from portal.ui.tables.list import TABLE_ORDERS, TableFilter
+from portal.ui.tables.filters import TableFilter
+from portal.ui.tables.list import TABLE_ORDERS
 from portal.ui.tables.saved_views import kept_query
 
 LEVELS = [level.name for level in HealthLevel]
