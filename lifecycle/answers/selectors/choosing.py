@@ -54,7 +54,8 @@ def open_names(lake: str, names: Sequence[Name], *, user: User) -> list[Name]:
     """Return those of some tables that wait for this person's answer, as in a filter."""
     found = []
     for start in range(0, len(names), _CHUNK):
-        rows = list(tables_in_scan(lake, names[start : start + _CHUNK]).defer(*_WIDE))
+        seen = tables_in_scan(lake, names[start : start + _CHUNK])
+        rows: list[Any] = list(seen.defer(*_WIDE))
         complete_tables(rows)
         found += [
             (row.db, row.table)
