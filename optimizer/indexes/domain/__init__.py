@@ -1,0 +1,1 @@
+"""Pure decisions of `optimizer.indexes`: bytes in, bytes and answers out."""

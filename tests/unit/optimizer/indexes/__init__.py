@@ -1,0 +1,1 @@
+"""Tests of the file indexes' format and answers."""
