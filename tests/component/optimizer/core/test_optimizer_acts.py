@@ -1,5 +1,6 @@
 """Tests a dry run, "run now" and a pause, requested on the page and over the API."""
 
+import re
 from datetime import datetime
 from typing import Any
 
@@ -45,11 +46,26 @@ def test_an_owner_runs_pauses_and_resumes_a_table(people: People, now: datetime)
     text = answer.content.decode()
     for words in ("Paused: nothing is done to it", "before the report", "Resume the table"):
         assert words in text, words
-    assert "Compact the table now" not in text
+    assert "Compact now" not in text
     answer = client.post(f"{TABLES}{row.pk}/resume/", WHY, follow=True)
-    assert "Compact the table now" in answer.content.decode()
+    assert "Compact now" in answer.content.decode()
     assert client.post(f"{TABLES}{row.pk}/resume/", WHY).status_code == 409
     assert client.post(f"{TABLES}{row.pk}/run/", {"reason": " "}).status_code == 400
+
+
+def test_a_compaction_takes_one_click_and_no_typing(people: People, now: datetime) -> None:
+    """It loses nothing and can be cancelled, so the page neither asks again nor for a reason."""
+    row = iceberg(now=now)
+    client = client_of(people.owner)
+    text = client.get(f"{TABLES}{row.pk}/", follow=True).content.decode()
+    address = f"{TABLES}{row.pk}/run/"
+    form = text[text.index(f'action="{address}"') :].split("</form>", 1)[0]
+    assert "Compact now" in form
+    assert "required" not in form
+    sent = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]+)"', form))
+    answer: Any = client.post(address, sent, follow=True)
+    assert "It is in the queue" in answer.content.decode()
+    assert row.tasks.get().requested_by == "olga"
 
 
 def test_run_now_takes_the_open_task_of_whatever_kind(people: People, now: datetime) -> None:
