@@ -75,6 +75,7 @@ class NeedsAnswerSerializer(serializers.Serializer[Any]):
     waiting = DueSerializer(help_text="In databases that notify; not on hold, not dropped.")
     observed = DueSerializer(help_text="In databases in Monitor only; nobody is mailed.")
     kept = DueSerializer(help_text="Put on hold since the last scan.")
+    answered = DueSerializer(help_text="Of tables about which a request waits for somebody else.")
     dropped = DueSerializer(help_text="Dropped since the last scan; in a backup.")
 
 

@@ -1,11 +1,12 @@
 """How much waits for an answer: the one definition that Home, mails, report and API use.
 
 An item waits when it is due, due soon, or due but recently read, in a database that notifies
-(NOTIFY or ACT), and since the scan nobody has put it on hold and no plan has dropped it. What a
-database in OBSERVE holds is counted apart: nobody is written to about it and nothing of it goes.
+(NOTIFY or ACT), and since the scan nobody has put it on hold and no plan has dropped it, and no
+request about its whole table waits for somebody else. What a database in OBSERVE holds is counted apart: nobody is written to about it and nothing of it goes.
 """
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -21,11 +22,14 @@ from lifecycle.inventory.domain.due_totals import DUE_NAMES, Due
 from lifecycle.inventory.selectors.dropped import dropped_parts, without_dropped
 from lifecycle.models import (
     DatabaseSetting,
+    DeletionRequest,
     OwnerTotals,
+    PolicyRequest,
     SamplePartition,
     ScanSnapshot,
     TableFinding,
 )
+from lifecycle.policies.domain.states import RequestState
 from portal.access.models import User
 
 DUE_CLASSES = (ExpiryClass.CLEAN_NOW, ExpiryClass.SOON, ExpiryClass.STILL_READ)
@@ -38,13 +42,14 @@ class NeedsAnswer:
     waiting: Due
     observed: Due
     kept: Due
+    answered: Due
     dropped: Due
 
 
 def needs_answer(generation: ScanSnapshot, user: User, *, now: datetime) -> NeedsAnswer:
     """Return what waits for the answer of a person in the current picture.
 
-    Five queries, and two more where something was dropped since the scan.
+    Six queries, and two more where something was dropped since the scan.
     """
     rows = OwnerTotals.objects.current(generation.lake).for_user(user).exclude(db="")
     modes = [mode for mode in DatabaseMode if mode.may_notify]
@@ -54,19 +59,40 @@ def needs_answer(generation: ScanSnapshot, user: User, *, now: datetime) -> Need
     tables = mine.filter(db__in=notifying)
     fresh = _fresh_holds(generation, now=now)
     whole = Exists(fresh.filter(Q(table="") | Q(table=OuterRef("table")), partition=""))
-    kept = _sum(tables.filter(whole)) + _kept_parts(tables.exclude(whole), fresh, now=now)
-    # What was dropped of a table on hold is not kept: it is gone.
-    gone: defaultdict[tuple[bool, bool], Due] = defaultdict(Due)
-    marked = mine.annotate(is_told=Exists(notifying.filter(db=OuterRef("db"))), is_kept=whole)
-    for row, part in dropped_parts(generation.lake, marked):
-        gone[row.is_told, row.is_kept] += part
-    kept -= gone[True, True]
-    return NeedsAnswer(
-        waiting=_sum(told) - kept - gone[True, True] - gone[True, False],
-        observed=_sum(observed) - gone[False, True] - gone[False, False],
-        kept=kept,
-        dropped=sum(gone.values(), Due()),
+    requested = _requested(generation.lake)
+    asked = tables.filter(requested).exclude(whole)
+    kept = _sum(tables.filter(whole))
+    kept += _kept_parts(tables.exclude(whole).exclude(requested), fresh, now=now)
+    answered = _sum(asked)
+    # What was dropped of a table on hold, or answered for, is neither: it is gone.
+    gone: defaultdict[tuple[bool, bool, bool], Due] = defaultdict(Due)
+    marked = mine.annotate(
+        is_told=Exists(notifying.filter(db=OuterRef("db"))), is_kept=whole, is_asked=requested
     )
+    for row, part in dropped_parts(generation.lake, marked):
+        gone[row.is_told, row.is_kept, row.is_asked and not row.is_kept] += part
+    kept -= gone[True, True, False]
+    answered -= gone[True, False, True]
+    gone_by = {key: _all_of(gone, is_told=key) for key in (True, False)}
+    return NeedsAnswer(
+        waiting=_sum(told) - kept - answered - gone_by[True],
+        observed=_sum(observed) - gone_by[False],
+        kept=kept,
+        answered=answered,
+        dropped=gone_by[True] + gone_by[False],
+    )
+
+
+def _all_of(gone: Mapping[tuple[bool, bool, bool], Due], *, is_told: bool) -> Due:
+    return sum((part for key, part in gone.items() if key[0] is is_told), Due())
+
+
+def _requested(lake: str) -> Q:
+    """Return whether a request about a whole table waits for somebody else's answer."""
+    named = {"lake": lake, "db": OuterRef("db"), "table": OuterRef("table"), "partition": ""}
+    changes = PolicyRequest.objects.filter(**named, state=RequestState.PENDING)
+    deletions = DeletionRequest.objects.filter(**named, state=DeletionRequest.State.OPEN)
+    return Q(Exists(changes)) | Q(Exists(deletions))
 
 
 def _sum(rows: QuerySet[Any]) -> Due:

@@ -86,6 +86,8 @@ def _waiting_words(found: NeedsAnswer) -> str:
     ):
         if n:
             words += f". {n:,} more {one if n == 1 else many} the last scan"
+    if n := found.answered.n_items:
+        words += f". {n:,} more {'is' if n == 1 else 'are'} answered and now with others"
     if n := found.observed.n_items:
         where = "is in a database in" if n == 1 else "are in databases in"
         words += f". {n:,} more {where} Monitor only"

@@ -156,6 +156,29 @@ def test_a_request_that_waits_stands_on_the_table(
     assert olga.get("/lifecycle/expiring/?table=orders").context["page"].rows[0].kept.n_pending == 1
 
 
+@pytest.mark.parametrize(
+    ("address", "sent"),
+    [
+        ("/lifecycle/wishes/new/", {}),
+        (
+            "/lifecycle/policy-requests/new/",
+            {"kind": "HAND_OVER", "seen_owner": "olga", "owner": "dora"},
+        ),
+    ],
+    ids=("let go", "handed over"),
+)
+def test_what_an_owner_answered_needs_no_answer_while_it_waits_for_others(
+    picture: ScanSnapshot, people: People, olga: Client, address: str, sent: dict[str, str]
+) -> None:
+    keep(people, partition="dt=2026-08-01")
+    answer = olga.post(address, {"db": "sales", "table": "orders", "reason": "not used", **sent})
+    assert answer.status_code == 302, answer.content.decode()[:2000]
+    assert card(olga) is None
+    told = api(olga)
+    assert (told["waiting"]["n_items"], told["kept"]["n_items"]) == (0, 0)
+    assert told["answered"]["n_items"] == 3
+
+
 def test_paths_that_no_mail_names_are_counted_apart(lake: LakeConfig, people: People) -> None:
     set_mode("sales", "OBSERVE")
     scan(lake, PICTURE, now=timezone.now())
