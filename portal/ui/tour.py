@@ -6,24 +6,30 @@ It is shown where LAKEWARDEN_TOUR_SINCE says since when; the demo sets it, a rea
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.urls import reverse
 
 from portal.audit.selectors import happened_since
-from portal.ui.frame.context import lake_or_none
+from portal.ui.frame.context import lake_or_none, person
 
 HIDDEN_COOKIE = "lw_tour"
 
 
 @dataclass(frozen=True, slots=True)
 class TourStep:
-    """One thing to try; done once one of `actions` stands in the audit log."""
+    """One thing to try; done once one of `actions` stands in the audit log.
+
+    `who` says in words who does it, `users` by their user names, who begins first.
+    """
 
     key: str
     title: str
     text: str
     who: str
+    users: tuple[str, ...]
     order: int
     url: Callable[[str], str]
     """The page of a lake where it begins."""
@@ -32,11 +38,17 @@ class TourStep:
 
 @dataclass(frozen=True, slots=True)
 class ShownStep:
-    """A step as Home shows it."""
+    """A step as Home shows it; `sign_in_as` names another person, who begins it."""
 
     step: TourStep
     url: str
     is_done: bool
+    sign_in_as: str = ""
+
+    @property
+    def log_in_url(self) -> str:
+        """The log-in page, from which the step goes on."""
+        return f"{reverse('ui:login')}?{urlencode({'next': self.url})}"
 
 
 _steps: dict[str, TourStep] = {}
@@ -55,6 +67,13 @@ def tour_steps(request: HttpRequest) -> list[ShownStep]:
     began = datetime.fromisoformat(since)
     steps = sorted(_steps.values(), key=lambda step: step.order)
     done = happened_since(lake, [action for step in steps for action in step.actions], began)
+    user = person(request).username
     return [
-        ShownStep(step, step.url(lake), is_done=not done.isdisjoint(step.actions)) for step in steps
+        ShownStep(
+            step,
+            step.url(lake),
+            is_done=not done.isdisjoint(step.actions),
+            sign_in_as="" if user in step.users else step.users[0],
+        )
+        for step in steps
     ]

@@ -10,8 +10,9 @@ def register_tour() -> None:
         TourStep(
             "drop",
             "Approve a drop",
-            "Create a plan as ada; two other admins approve what it holds.",
+            "Create a new plan as ada; two other admins approve what it holds.",
             "ada, then ben and cleo",
+            ("ada", "ben", "cleo"),
             20,
             lambda lake: list_url("plans", lake),
             actions=("approval.approved",),

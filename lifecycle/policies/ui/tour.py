@@ -12,6 +12,7 @@ def register_tour() -> None:
             "Answer an expiry notice",
             "Keep what is still needed, let the rest go.",
             "alice, an owner",
+            ("alice",),
             10,
             lambda lake: list_url("expiring", lake, show="week"),
             actions=("hold.placed", "owner.changed", "clean_now.requested", "still_read.yes"),

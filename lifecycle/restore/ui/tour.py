@@ -12,6 +12,7 @@ def register_tour() -> None:
             "Restore it",
             "Preview what comes back, restore it, look at it, undo it.",
             "alice or an admin",
+            ("alice", "ada", "ben", "cleo"),
             30,
             lambda lake: list_url("backups", lake),
             actions=("restore.requested",),

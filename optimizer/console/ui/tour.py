@@ -15,6 +15,7 @@ def register_tour() -> None:
             "Compact a table",
             "See small files slow a table down, compact it, compare.",
             "otto, an operator",
+            ("otto", "ada", "ben", "cleo"),
             50,
             lambda lake: f"{reverse('optimizer:tables')}?{urlencode({'lake': lake})}",
             actions=("optimizer.asked",),

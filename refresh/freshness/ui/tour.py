@@ -10,10 +10,11 @@ def register_tour() -> None:
         TourStep(
             "repair",
             "Repair a stale cache",
-            "Find the front end that answers with old data, refresh the table.",
+            "A program overwrites live.readings all the time: see each front end, repair one.",
             "otto, an operator",
+            ("otto", "ada", "ben", "cleo"),
             40,
-            lambda lake: list_url("tables", lake),
+            lambda lake: list_url("tables", lake, table="readings"),
             actions=("refresh.asked", "refresh.repair_asked"),
         )
     )

@@ -1,5 +1,6 @@
 """Tests the guided tour of the demo: shown there alone, and ticked off by what people did."""
 
+import html
 import re
 from datetime import timedelta
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from portal.access.models import User
 from portal.audit.services import audit_record
 from tests.component.conftest import LAKE, People
 from tests.component.portal.ui.test_home_pictures import client_of
@@ -60,6 +62,28 @@ def test_a_step_is_done_once_somebody_did_it_since_the_demo_began(
     done("restore.requested")
     ticked = {title for title, is_done in steps(client).items() if is_done}
     assert ticked == {TITLES[0], TITLES[2]}
+
+
+def test_a_step_of_somebody_else_leads_to_their_log_in(people: People, touring: None) -> None:
+    """Somebody who is not who does the step cannot do it on its page."""
+    page = client_of(people.owner).get("/").content.decode()
+    assert page.count("Sign in as ada") == 1
+    assert page.count("Sign in as otto") == 2
+    assert 'name="next" value="/login/?next=' in page
+    client = client_of(named("alice"))
+    page = client.get("/").content.decode()
+    assert page.count("Sign in as alice") == 0
+    assert page.count(">Begin<") == 2
+    assert page.count("Sign in as otto") == 2
+    form = page[: page.index("Sign in as ada")].rsplit("<form", 1)[1]
+    back = html.unescape(re.findall(r'name="next" value="([^"]+)"', form)[0])
+    answer: Any = client.post("/logout/", {"next": back})
+    assert answer.headers["Location"] == back
+    assert client.get(back).status_code == 200
+
+
+def named(username: str) -> User:
+    return User.objects.create_user(username, password="x")  # noqa: S106  (nobody logs in by it)
 
 
 def test_the_tour_can_be_hidden(people: People, touring: None) -> None:
