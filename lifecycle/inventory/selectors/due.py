@@ -1,8 +1,9 @@
 """How much waits for an answer: the one definition that Home, mails, report and API use.
 
 An item waits when it is due, due soon, or due but recently read, in a database that notifies
-(NOTIFY or ACT), and since the scan nobody has put it on hold and no plan has dropped it, and no
-request about its whole table waits for somebody else. What a database in OBSERVE holds is counted apart: nobody is written to about it and nothing of it goes.
+(NOTIFY or ACT), since the scan nobody has put it on hold and no plan has dropped it, and no
+request about its whole table waits for somebody else. What a database in OBSERVE holds is counted
+apart: nobody is written to about it and nothing of it goes.
 """
 
 from collections import defaultdict

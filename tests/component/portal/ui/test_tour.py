@@ -83,7 +83,7 @@ def test_a_step_of_somebody_else_leads_to_their_log_in(people: People, touring: 
 
 
 def named(username: str) -> User:
-    return User.objects.create_user(username, password="x")  # noqa: S106  (nobody logs in by it)
+    return User.objects.create_user(username, password="x")
 
 
 def test_the_tour_can_be_hidden(people: People, touring: None) -> None:
