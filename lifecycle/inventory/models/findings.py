@@ -190,6 +190,7 @@ class TableFinding(models.Model):
         ]
         indexes = [
             models.Index(fields=["generation", "bytes_clean_now", "id"], name="table_finding_size"),
+            models.Index(fields=["generation", "n_bytes", "id"], name="table_finding_largest"),
             models.Index(fields=["generation", "db", "table", "id"], name="table_finding_name"),
             models.Index(
                 fields=["generation", "owner", "db", "table"], name="table_finding_by_owner"

@@ -9,9 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import accumulate
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import plotly.graph_objects as go
+
+if TYPE_CHECKING:
+    from portal.ui.charts.treemap import Tree
 
 Number = int | float | None
 # More words than this do not fit into the cells of a heat map.
@@ -44,6 +47,8 @@ class Chart:
     unit: Unit = ""
     is_drawn: bool = True
     """Whether there is something to draw: a single point is shown as numbers."""
+    tree: "Tree | None" = None
+    """A picture that is drawn here and not in the browser."""
 
     @property
     def numbers(self) -> tuple[tuple[str, Any], ...]:
@@ -205,17 +210,22 @@ def heat_chart(
     grid: HeatGrid,
     axes: Axes,
     between: tuple[float, float],
+    words: Sequence[Sequence[str]] | None = None,
 ) -> Chart:
     """Give a heat map; the worse a value, the nearer it is to the low end.
 
-    Of `axes` the labels are those of the columns, and the values those of the rows.
+    Of `axes` the labels are those of the columns, and the values those of the rows. `words` stand
+    in the cells and in the table in place of the values.
     """
     low, high = between
     rows, columns, values = grid.rows, grid.columns, grid.values
     heat = go.Heatmap(
         x=columns, y=rows, z=values, zmin=low, zmax=high, showscale=False, xgap=1, ygap=1
     )
-    heat.texttemplate = "%{z:.0f}" if len(rows) * len(columns) <= HEAT_WORDS_AT_MOST else None
+    shown = "%{z:.0f}" if words is None else "%{text}"
+    heat.texttemplate = shown if len(rows) * len(columns) <= HEAT_WORDS_AT_MOST else None
+    if words is not None:
+        heat.text, heat.hovertemplate = words, "%{y}<br>%{x}: %{text}<extra></extra>"
     figure = go.Figure([heat])
     category = {"type": "category", "showgrid": False}
     figure.update_layout(
@@ -224,7 +234,9 @@ def heat_chart(
         xaxis={**category, "title": {"text": axes.labels}},
         yaxis={**category, "title": {"text": axes.values}, "autorange": "reversed"},
     )
-    cells = tuple((row, *line) for row, line in zip(rows, values, strict=True))
+    cells = tuple(
+        (row, *line) for row, line in zip(rows, values if words is None else words, strict=True)
+    )
     return Chart(name, title, chart_json(figure), ("", *columns), cells)
 
 

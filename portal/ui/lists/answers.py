@@ -72,10 +72,14 @@ def list_response(
         caption=spec.caption,
         orders=tuple(spec.orders),
         sort=page.sort,
-        select=spec.select,
+        select=spec.select if any(_may_select(row) for row in page.rows) else "",
     )
     values = {"filter": filterset, "page": page, "table": table, **context}
     return render(request, spec.template, values)
+
+
+def _may_select(row: Any) -> bool:
+    return getattr(row, "may_select", True)
 
 
 def _completed(rows: Iterator[Any], complete: Complete) -> Iterator[Any]:

@@ -66,6 +66,12 @@ def bytes_(value: int | None) -> SafeString:
 
 
 @register.filter
+def svg(value: float) -> str:
+    """Show a coordinate, whatever the language of the page."""
+    return f"{value:.1f}"
+
+
+@register.filter
 def from_ms(value: int | None) -> datetime | None:
     """Read epoch milliseconds, as files and the scan give them."""
     return None if value is None else from_epoch_seconds(value / 1000)

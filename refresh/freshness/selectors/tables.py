@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import django_filters as filters
-from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 from django.utils import timezone
 
 from portal.access.models import User
@@ -190,13 +190,3 @@ def n_wrong(lake: str, user: User) -> int:
     first_milder = rank_of(Freshness.DIVERGED, Danger.UNKNOWN)
     rows = targets_of(lake, user)
     return rows.filter(danger=Danger.WRONG, rank__lt=first_milder).count()
-
-
-def tables_by_front_end(lake: str, user: User) -> dict[str, dict[str, int]]:
-    """Count the tables that the person may see on each front end, by freshness."""
-    rows = TargetFrontEnd.objects.filter(target__in=targets_of(lake, user)).order_by()
-    counted = rows.values_list("fe__cluster__name", "fe__host", "fe__query_port", "freshness")
-    found: dict[str, dict[str, int]] = {}
-    for cluster, host, port, freshness, n_tables in counted.annotate(n=Count("pk")):
-        found.setdefault(f"{cluster} {host}:{port}", {})[freshness] = n_tables
-    return found
