@@ -66,11 +66,11 @@ def keep_eight(hand: Hand) -> None:
 
 
 def approve(hand: Hand) -> None:
-    """Home, what waits, approve."""
-    hand.click(hand.page.locator(".lw-waiting a", has_text="plan"))
-    hand.click(hand.page.locator(".lw-table tbody a").first)
-    hand.click(hand.page.locator("summary", has_text="Approve").first)
-    hand.click(hand.page.locator("details[open] button", has_text="Approve").first)
+    """Home, the plan that waits or the next of several, approve."""
+    hand.click(
+        hand.page.locator(".lw-waiting li", has_text="Drop plans to decide").locator("a").last
+    )
+    hand.click(hand.page.locator("#approve button", has_text="Approve:"))
     expect(hand.page.locator("#main")).to_contain_text("1 of 2")
 
 

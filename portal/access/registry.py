@@ -54,6 +54,8 @@ class Card:
     tone: str = ""
     order: int = 100
     trend: tuple[tuple[str, float], ...] = ()
+    next_url: str = ""
+    """Where several wait: the page of the one to answer first."""
 
 
 CardMaker = Callable[[HttpRequest], "Card | None"]

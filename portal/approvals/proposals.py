@@ -21,6 +21,7 @@ from portal.approvals.models import Approval, Proposal
 from portal.approvals.rows import in_order, named, with_decisions
 from portal.approvals.selectors import Steps, steps_of
 from portal.approvals.services import approval_decide, approval_open, approval_withdraw
+from portal.approvals.stale import stale_content
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, StaleState
 from portal.lake.reasons import check_reason, check_text
@@ -227,7 +228,8 @@ class ProposalKind(Generic[P]):
         found = self.get_for_user(proposal_id, user=user)
         self.check_decidable(found)
         if not word.digest == found.digest == self.digest_of(found):
-            raise StaleState(*self.changed)
+            is_told, page = self.may_decide(user), self.url_of(found)
+            raise stale_content(self.changed, found, read=word.digest, is_told=is_told, page=page)
         if self.no_reason is not None and word.verdict == Verdict.REJECT:
             check_reason(word.reason, *self.no_reason)
         self.check_word(found, word, user=user)

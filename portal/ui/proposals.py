@@ -124,18 +124,25 @@ def decide_card(
     order: int,
     detail: Callable[[list[P]], str] = lambda waiting: "",
 ) -> Callable[[HttpRequest], Card | None]:
-    """Return the home card of what waits for a person's decision, with the inbox behind it."""
+    """Return the home card of what waits for a person's decision.
+
+    One leads to its page; several to the inbox, and the longest wait of them to its page.
+    """
 
     def card(request: HttpRequest) -> Card | None:
         lake = lake_or_none(request)
         waiting = kind.to_decide(lake, person(request), now=timezone.now()) if lake else []
         if not lake or not waiting:
             return None
+        listed = {"lake": lake, "kind": kind.name}
+        first = with_inbox(kind.url_of(waiting[0]), inbox_query(listed), listed)
+        is_one = len(waiting) == 1
         return Card(
             kind="waiting",
             title=title,
             value=f"{len(waiting):,}",
-            url=f"{reverse('ui:approvals')}?{urlencode({'lake': lake, 'kind': kind.name})}",
+            url=first if is_one else f"{reverse('ui:approvals')}?{urlencode(listed)}",
+            next_url="" if is_one else first,
             detail=detail(waiting),
             icon=icon,
             tone="warn",

@@ -97,6 +97,8 @@ def error_page(request: HttpRequest, error: PortalError) -> HttpResponse:
         "title": title,
         "message": error.message,
         "step": step,
+        "changes": error.fields.get("changes", ""),
+        "page": error.fields.get("page", ""),
     }
     if request.method == "POST" and error.fields.get("field") == "reason":
         context["sent"] = sent_form(request)

@@ -8,6 +8,7 @@ from django.http import QueryDict
 from django.template import Context
 from django.utils import timezone
 
+from portal.access.fresh import is_fresh
 from portal.approvals.comments import comments_of
 from portal.approvals.inbox import InboxQuery, Neighbour, neighbours
 from portal.approvals.inbox_rows import InboxRow
@@ -23,6 +24,12 @@ register = template.Library()
 def inbox_link(context: Context, url: str) -> str:
     """Return the address of a proposal that remembers the list it is opened from."""
     return with_inbox(url, inbox_query(context["request"].GET), context["request"].GET)
+
+
+@register.simple_tag(takes_context=True)
+def login_is_fresh(context: Context) -> bool:
+    """Return whether a decision would be taken without the password first."""
+    return is_fresh(context["request"], timezone.now())
 
 
 @register.simple_tag

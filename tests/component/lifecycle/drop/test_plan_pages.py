@@ -57,7 +57,7 @@ def test_the_plan_page_leads_with_what_is_lost(world: World) -> None:
     lost = text.index("Will be removed")
     assert lost < text.index("Review") < text.index("By table")
     assert "sales.orders" in text
-    assert "Approve dropping 3 items" in text
+    assert "Approve: drop 3 items" in text
     assert "0 of 2 approvals given" in text
     assert plan.digest in text
     assert "first drop" in text

@@ -282,8 +282,8 @@ def test_the_pages_lead_from_a_stray_path_to_its_undo(
     assert "file:///stray/stray" in page
     assert "file:///lake/sales/stray" in page
     assert "Another database, table or partition has its data there or below." in page
-    assert "Approve moving 1 path" in page
-    assert "Approve moving" not in admin.get(f"{PAGE}{fix.pk}/").content.decode()
+    assert "Approve: move 1 path" in page
+    assert "Approve: move" not in admin.get(f"{PAGE}{fix.pk}/").content.decode()
     said = {"verdict": "APPROVE", "digest": fix.digest}
     assert second.post(f"{PAGE}{fix.pk}/decide/", said).status_code == 302
     assert client_of(people.third).post(f"{PAGE}{fix.pk}/decide/", said).status_code == 302

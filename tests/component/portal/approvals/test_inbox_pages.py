@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -14,6 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from portal.access.models import User
+from portal.approvals.models import Approval
 from portal.approvals.waiting import n_needs_me
 from tests.component.conftest import LAKE, People
 from tests.component.portal.approvals.proposal_rows import CASES
@@ -138,7 +140,8 @@ def test_a_proposal_leads_to_the_next_and_the_previous_of_its_list(
     people: People, proposals: list[Any]
 ) -> None:
     client = client_of(people.second)
-    addresses = list(links(client.get(PAGE, {"requester": "ada"}).content.decode()))
+    listing = links(client.get(PAGE, {"requester": "ada"}).content.decode())
+    addresses = list(dict.fromkeys(listing))
     assert len(addresses) == len(proposals)
     for n, address in enumerate(addresses):
         text = client.get(address).content.decode()
@@ -163,9 +166,11 @@ def test_after_a_decision_the_next_one_is_one_click_away(
     session.save()
     plan = proposals[1]
     body = {"verdict": "APPROVE", "digest": plan.digest, "inbox": "tab=needs-me"}
+    body["reason"] = "Read all of it"
     answer = client.post(f"/lifecycle/path-fixes/{plan.pk}/decide/", body, follow=True)
     text = answer.content.decode()
     assert "Your decision was recorded. Next: <a href=" in text
+    assert plan.approval.decisions.get().reason == "Read all of it"
     assert proposals[0].title in text
     assert "inbox=tab" in answer.redirect_chain[0][0]
 
@@ -191,14 +196,42 @@ def test_the_pages_cost_the_same_for_one_and_for_sixty(people: People) -> None:
     assert one[3] <= 60  # it looks both ways in six kinds
 
 
-def test_cards_of_home_lead_to_the_inbox_and_count_the_same(
+def test_a_card_of_home_leads_to_the_one_proposal_and_its_button_approves_it(
     people: People, proposals: list[Any]
 ) -> None:
-    text = client_of(people.second).get("/").content.decode()
-    for case in CASES.values():
-        assert f"/approvals/?lake={LAKE}&amp;kind={case.kind.name}" in text
+    client = client_of(people.second)
+    cards = [one for one in links(client.get("/").content.decode()) if "kind%3D" in one]
+    assert len(cards) == len(proposals)
+    for case, made in zip(CASES.values(), proposals, strict=True):
+        (address,) = (one for one in cards if urlsplit(one).path == case.kind.url_of(made))
+        review = client.get(address).content.decode()
+        approve = review[review.index('<form id="approve"') :].partition("</form>")[0]
+        assert f'name="digest" value="{made.digest}"' in approve
+        assert "<label" in approve
+        assert "required" not in approve
+        assert re.search(r"</i>(Approve|Accept): [^<]+", approve), case.kind.name
+        assert "confirm-approve" not in review
         assert len(listed(people.second, kind=case.kind.name)["results"]) == 1
-    assert "/approvals/?lake" not in client_of(people.admin).get("/").content.decode()
+    for user in (people.admin, people.owner):
+        assert "kind%3D" not in client_of(user).get("/").content.decode()
+
+
+def test_a_card_of_several_leads_to_the_inbox_and_to_the_longest_wait(people: People) -> None:
+    case, now = CASES["drop plan"], timezone.now()
+    newer, older = case.ask("ada", now, 0), case.ask("ada", now - timedelta(hours=1), 1)
+    client = client_of(people.second)
+    text = client.get("/").content.decode()
+    inbox = f"{PAGE}?lake={LAKE}&amp;kind={case.kind.name}"
+    assert f'href="{inbox}"' in text
+    first = next(links(text))
+    assert urlsplit(first).path == case.kind.url_of(older)
+    assert "Review next" in text
+    listing = client.get(inbox.replace("&amp;", "&")).content.decode()
+    assert "Review next" in listing
+    assert urlsplit(next(links(listing))).path == case.kind.url_of(older)
+    after = [urlsplit(one).path for one in links(client.get(first).content.decode())]
+    assert case.kind.url_of(newer) in after
+    assert "Review next" not in client.get(f"{PAGE}?tab=all").content.decode()
 
 
 def test_who_comes_second_reads_what_the_first_one_did(
@@ -232,3 +265,31 @@ def test_the_page_of_each_kind_names_who_may_still_decide(
     for case, one in zip(CASES.values(), proposals, strict=True):
         text = client.get(case.kind.url_of(one)).content.decode()
         assert "<dt>Waits for</dt><dd>ben or cem</dd>" in text, case.kind.name
+
+
+def test_a_stale_digest_is_refused_with_what_changed(people: People, proposals: list[Any]) -> None:
+    plan = proposals[1]
+    now = timezone.now()
+    kind = CASES["relocation plan"].kind
+    read, more = plan.digest, {"n_items": 3, "n_bytes": 2_048}
+    Approval.objects.filter(pk=plan.approval_id).update(summary={"n_items": 2, "n_bytes": 2_048})
+    plan.digest = "f" * 64
+    plan.approval = kind.open(plan, requesters=["ada"], summary=more, now=now)
+    plan.save()
+    client = client_of(people.second)
+    session = client.session
+    session["lw_authenticated_at"] = now.timestamp()
+    session.save()
+    address = f"/lifecycle/path-fixes/{plan.pk}/decide/"
+    answer = client.post(address, {"verdict": "APPROVE", "digest": read})
+    text = answer.content.decode()
+    assert answer.status_code == 409
+    assert f"Items: 2 then, 3 now; Digest: {read[:12]} was read, ffffffffffff is asked now" in text
+    assert f'href="{kind.url_of(plan)}"' in text
+    assert "Bytes" not in text
+    body = {"verdict": "APPROVE", "digest": read}
+    said = client.post(f"/api/v1{address}", body, content_type="application/json").json()
+    assert said["fields"]["changes"].startswith("Items: 2 then, 3 now")
+    unknown = client.post(address, {"verdict": "APPROVE", "digest": ""}).content.decode()
+    assert "Digest: none was read" in unknown
+    assert not plan.approval.decisions.exists()
