@@ -1,0 +1,1 @@
+"""What a query says of its tables, and the query narrowed to files: pure functions over SQL."""

@@ -1,0 +1,162 @@
+"""What a query asks of its tables, and the query narrowed to files."""
+
+import pytest
+
+from optimizer.pruning.domain.conditions import spark_pattern
+from optimizer.pruning.domain.queries import Narrowed, Query
+from portal.lake.errors import RuleViolation
+
+TYPES = {
+    "logs.lines": {
+        "id": "bigint",
+        "msg": "string",
+        "at": "timestamp_ntz",
+        "zoned": "timestamp",
+        "day": "date",
+        "price": "decimal(10,2)",
+        "share": "float",
+        "rate": "double",
+    },
+    "logs.hosts": {"id": "bigint", "name": "string"},
+}
+
+
+def asked(where: str, dialect: str = "trino", *, joined: str = "") -> str:
+    query = Query(" ".join(["SELECT * FROM lake.logs.lines l", joined, "WHERE", where]), dialect)
+    use = next(one for one in query.uses if one.table == "lines")
+    return query.condition(use, TYPES)
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ("id = 5", "(`id` = 5)"),
+        ("5 < l.id", "(`id` > 5)"),
+        ("id = -3", "(`id` = -3)"),
+        ("id IN (1, 2)", "(`id` IN (1, 2))"),
+        ("id NOT IN (1, 2)", "(NOT (`id` IN (1, 2)))"),
+        ("id BETWEEN 1 AND 2", "(`id` BETWEEN 1 AND 2)"),
+        ("id IS NULL", "(`id` IS NULL)"),
+        ("id IS NOT NULL", "(NOT (`id` IS NULL))"),
+        ("price >= 1.50", "(`price` >= 1.50)"),
+        ("day = DATE '2026-01-02'", "(`day` = DATE '2026-01-02')"),
+        (
+            "at < TIMESTAMP '2026-01-02 03:04:05'",
+            "(`at` < TIMESTAMP_NTZ '2026-01-02 03:04:05.000000')",
+        ),
+        ("msg LIKE '%err%'", "(`msg` LIKE '%err%')"),
+        ("msg LIKE 'a\\b%'", "(`msg` LIKE 'a\\\\\\\\b%')"),
+        ("msg LIKE '50!%%' ESCAPE '!'", "(`msg` LIKE '50\\\\%%')"),
+        ("lower(msg) LIKE '%err%'", "(lower(`msg`) LIKE '%err%')"),
+        ("msg = 'it''s'", "(`msg` = 'it\\'s')"),
+        ("id = 5 AND random() < 0.1", "(`id` = 5)"),
+        ("(id = 5 OR id = 6) AND msg <> 'x'", "((`id` = 5) OR (`id` = 6)) AND (`msg` <> 'x')"),
+    ],
+)
+def test_a_condition_is_said_in_spark(where: str, expected: str) -> None:
+    assert asked(where) == expected
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "share = 1.1",  # one engine widens it to a double, the other narrows the constant
+        "zoned = TIMESTAMP '2026-01-02 03:04:05'",  # the session's zone decides
+        "at = TIMESTAMP '2026-01-02 03:04:05 UTC'",
+        "id = '5'",
+        "msg = 5",
+        "id = 5 OR random() < 0.1",
+        "NOT (id = 5 AND random() < 0.1)",
+        "length(msg) = 3",
+        "id IN (SELECT id FROM logs.hosts)",
+        "rate = 1e3",
+        "nowhere = 5",
+        "id = 5 IS NULL",
+        "msg LIKE '%x!' ESCAPE '!'",
+        "day = DATE 'yesterday'",
+    ],
+)
+def test_what_engines_may_read_differently_is_unknown(where: str) -> None:
+    assert asked(where) == ""
+
+
+def test_a_column_without_a_table_counts_only_where_no_other_table_has_it() -> None:
+    hosts = "JOIN lake.logs.hosts h ON h.id = l.id AND l.msg = 'x'"
+    assert asked("id = 5 AND day = DATE '2026-01-02'", joined=hosts) == (
+        "(`day` = DATE '2026-01-02') AND (`msg` = 'x')"
+    )
+    unknown = "JOIN lake.logs.unseen u ON u.k = l.id"
+    assert asked("day = DATE '2026-01-02'", joined=unknown) == ""
+    assert asked("l.id = 5", joined=unknown) == "(`id` = 5)"
+
+
+@pytest.mark.parametrize(
+    ("joins", "whole"),
+    [
+        ("a.t x LEFT JOIN a.u y ON x.k = y.k", ["", "nulls"]),
+        ("a.t x RIGHT JOIN a.u y ON x.k = y.k", ["nulls", ""]),
+        ("a.t x FULL JOIN a.u y ON x.k = y.k", ["nulls", "nulls"]),
+        ("a.t x JOIN a.u y ON x.k = y.k", ["", ""]),
+        ("a.t x, a.u y", ["", ""]),
+        ("a.t x TABLESAMPLE BERNOULLI (10)", ["sampled"]),
+    ],
+)
+def test_a_table_that_nulls_may_stand_for_is_read_whole(joins: str, whole: list[str]) -> None:
+    found = {one.alias: one.whole for one in Query("SELECT 1 FROM " + joins, "trino").uses}
+    for said, wanted in zip([found[alias] for alias in sorted(found)], whole, strict=True):
+        assert bool(said) is bool(wanted)
+        assert wanted in said
+
+
+def test_files_and_snapshot_are_put_beside_what_was_asked() -> None:
+    query = Query(
+        "WITH e AS (SELECT * FROM c.logs.lines WHERE id = 5 OR id = 6) SELECT * FROM e", "trino"
+    )
+    said = query.narrowed({0: Narrowed(17, ["s3://b/f'1.parquet"])})
+    assert "c.logs.lines FOR VERSION AS OF 17" in said
+    assert "(\n      id = 5 OR id = 6\n    )" in said
+    assert "\"lines\".\"$path\" IN ('s3://b/f''1.parquet')" in said
+    again = Query(said, "trino")
+    assert again.uses[0].snapshot == 17
+    assert Query(said, "trino").narrowed({}) == said
+    assert "VERSION" not in query.narrowed({})
+
+
+def test_no_file_at_all_is_a_condition_that_is_false() -> None:
+    said = Query("SELECT * FROM logs.lines AS l", "spark").narrowed({0: Narrowed(17, [])})
+    assert "VERSION AS OF 17" in said
+    assert "FALSE" in said
+
+
+def test_spark_reads_its_own_column_of_files() -> None:
+    said = Query("SELECT * FROM logs.lines AS l", "spark").narrowed({0: Narrowed(17, ["f"])})
+    assert "`l`.`_file` IN ('f')" in said
+
+
+@pytest.mark.parametrize(
+    ("sql", "dialect", "code"),
+    [
+        ("SELECT 1", "trino", "prune.tables"),
+        ("SELECT * FROM t", "trino", "prune.tables"),
+        ("DELETE FROM a.t", "trino", "prune.no_select"),
+        ("SELECT 1 FROM a.t; SELECT 2 FROM a.t", "trino", "prune.no_select"),
+        ("SELECT FROM WHERE", "trino", "prune.syntax"),
+        ("", "trino", "prune.no_select"),
+        ("SELECT 1 FROM a.t", "oracle", "prune.dialect"),
+        ("SELECT 1 FROM a.t -- " + "x" * 100_000, "trino", "prune.long"),
+        (" UNION ALL ".join("SELECT 1 FROM a.t" for _ in range(21)), "trino", "prune.tables"),
+        ("(" * 5_000, "trino", "prune.syntax"),
+    ],
+)
+def test_what_cannot_be_narrowed_says_why(sql: str, dialect: str, code: str) -> None:
+    with pytest.raises(RuleViolation) as refused:
+        Query(sql, dialect)
+    assert refused.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("pattern", "escape", "expected"),
+    [("a%_", "", "a%_"), ("a\\", "", "a\\\\"), ("!!!_", "!", "!\\_"), ("!x", "!", None)],
+)
+def test_patterns_keep_their_meaning(pattern: str, escape: str, expected: str | None) -> None:
+    assert spark_pattern(pattern, escape) == expected
