@@ -12,6 +12,7 @@ CAPABILITIES = (
     "iceberg.tables",
     "iceberg.maintenance",
     "iceberg.planner",
+    "pruning",
     "hudi.tables",
     "hudi.planner",
     "hudi.continuous",

@@ -8,6 +8,7 @@ from optimizer.iceberg.maintenance import urls as iceberg_maintenance
 from optimizer.iceberg.planner import urls as iceberg_planner
 from optimizer.iceberg.tables import urls as iceberg_tables
 from optimizer.policies import urls as policies
+from optimizer.pruning import urls as pruning
 from optimizer.removals import urls as removals
 
 app_name = "optimizer"
@@ -19,5 +20,6 @@ urlpatterns: list[URLPattern] = [
     *iceberg_planner.ui_urlpatterns,
     *iceberg_tables.ui_urlpatterns,
     *policies.ui_urlpatterns,
+    *pruning.ui_urlpatterns,
     *removals.ui_urlpatterns,
 ]

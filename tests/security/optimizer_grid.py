@@ -12,9 +12,12 @@ ICEBERG = ("table_id:iceberg_id",)
 HUDI = ("table_id:hudi_id",)
 SCOPE = ("scope:policy_scope",)
 SERVED = ("table_id:served_hudi_id",)
+PRUNE = ("run_id:prune_id",)
 TASK = ("task_id:optimize_task_id",)
 
 SERVICE = {"service": "COMPACTION", "step": "EXECUTE", "instants": [], **WHY}
+
+QUERY = {"sql": "SELECT * FROM sales.paused WHERE id = 5", "dialect": "trino", "max_files": 10}
 
 POLICIES_AND_TASKS: Mapping[str, Row] = {
     "optimizer:table-policy": Row(OF_THE_TABLE, OF_THE_TABLE, ICEBERG, body=FORM),
@@ -32,6 +35,10 @@ POLICIES_AND_TASKS: Mapping[str, Row] = {
     "optimizer-api:policy-history": Row(SIGNED_IN, values=SCOPE),
     "optimizer:task-cancel": Row(OF_THE_TABLE, OF_THE_TABLE, TASK, body=WHY),
     "optimizer-api:task-cancel": post_only(OF_THE_TABLE, *TASK, **WHY),
+    "optimizer:prune": Row(SIGNED_IN, OF_THE_TABLE, body=QUERY),
+    "optimizer-api:prune": post_only(OF_THE_TABLE, **QUERY),
+    "optimizer:prune-query": Row(frozenset({"owner"}), values=PRUNE),
+    "optimizer-api:prune-query": Row(frozenset({"owner"}), values=PRUNE),
     "optimizer-api:hudi-plan": Row(OF_THE_TABLE, values=SERVED),
     "optimizer-api:hudi-service": post_only(OF_THE_TABLE, *SERVED, **SERVICE),
     "optimizer-api:hudi-pause": post_only(OF_THE_TABLE, *SERVED, **WHY),

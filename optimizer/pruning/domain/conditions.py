@@ -10,6 +10,8 @@ from decimal import Decimal, InvalidOperation
 
 from sqlglot import exp
 
+from portal.lake.names import quoted
+
 ColumnOf = Callable[[exp.Column], str | None]
 """The type of a column in Spark's words (`bigint`, `string`, ...), None where it is not ours."""
 
@@ -56,11 +58,6 @@ def same(node: exp.Expr, column_of: ColumnOf) -> str | None:
         return _like(node, column_of)
     word_of = _COMPARISONS.get(type(node))
     return None if word_of is None else _compared(node, word_of, column_of)
-
-
-def quoted(name: str) -> str:
-    """Return a name as Spark SQL takes it."""
-    return "`" + name.replace("`", "``") + "`"
 
 
 def text_literal(text: str) -> str:
