@@ -102,7 +102,9 @@ def test_a_column_without_a_table_counts_only_where_no_other_table_has_it() -> N
     ],
 )
 def test_a_table_that_nulls_may_stand_for_is_read_whole(joins: str, whole: list[str]) -> None:
-    found = {one.alias: one.whole for one in Query("SELECT 1 FROM " + joins, "trino").uses}
+    found = {
+        one.alias: one.whole for one in Query(" ".join(["SELECT 1 FROM", joins]), "trino").uses
+    }
     for said, wanted in zip([found[alias] for alias in sorted(found)], whole, strict=True):
         assert bool(said) is bool(wanted)
         assert wanted in said
