@@ -15,6 +15,7 @@ class TaskKind(StrEnum):
     EXPIRE = "EXPIRE"
     ORPHANS = "ORPHANS"
     STATISTICS = "STATISTICS"
+    INDEX = "INDEX"  # file indexes of what has none, beside the data
 
 
 class TaskState(StrEnum):

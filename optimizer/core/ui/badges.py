@@ -62,6 +62,7 @@ BADGES: Mapping[str, Badge] = {
         "Files that no snapshot names are moved into quarantine, and deleted after some days.",
     ),
     f"WORK_{TaskKind.STATISTICS}": Badge("Statistics", "chart-bar", "quiet"),
+    f"WORK_{TaskKind.INDEX}": Badge("File indexes", "list-search", "quiet"),
 }
 
 

@@ -28,6 +28,7 @@ class Order:
     min_files: int = 2
     write_ids: frozenset[str] = frozenset()
     removal: Mapping[str, Any] | None = None
+    index_columns: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> "Order":
@@ -53,6 +54,7 @@ class Order:
                 min_files=int(row.get("min_files") or 2),
                 write_ids=frozenset(map(str, row.get("write_ids") or ())),
                 removal=row.get("removal"),
+                index_columns=tuple(map(str, row.get("index_columns") or ())),
             )
         except (KeyError, ValueError, TypeError) as error:
             raise RuleViolation(

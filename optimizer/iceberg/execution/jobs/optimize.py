@@ -16,6 +16,7 @@ from optimizer.core.jobs.stops import STOPS, check_stop
 from optimizer.iceberg.access.jobs.executor import TaskExecutor
 from optimizer.iceberg.access.jobs.iceberg import use_iceberg
 from optimizer.iceberg.access.jobs.orders import Order, Result
+from optimizer.iceberg.indexing.jobs.index_work import IndexWork, cover_new_files
 from optimizer.iceberg.maintenance.jobs.deletes import DeletesWork
 from optimizer.iceberg.maintenance.jobs.expiry import ExpiryWork
 from optimizer.iceberg.maintenance.jobs.manifests import ManifestWork
@@ -32,6 +33,7 @@ EXECUTORS: Mapping[TaskKind, type[TaskExecutor]] = {
     TaskKind.DELETES: DeletesWork,
     TaskKind.MANIFESTS: ManifestWork,
     TaskKind.STATISTICS: StatisticsWork,
+    TaskKind.INDEX: IndexWork,
 }
 """Who does each kind of task; what decides on it is `optimizer.iceberg.planner.domain`."""
 
@@ -63,6 +65,7 @@ def _task(job: JobContext, row: Mapping[str, Any]) -> tuple[dict[str, Any] | Non
         work = work_of(job, Order.read(row))
         result = work.result
         work.run()
+        cover_new_files(work)
     except PortalError as error:
         reason = error.message if error.code == CANCELLED else ""
         if error.code in STOPS and not result.commits:

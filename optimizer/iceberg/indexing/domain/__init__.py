@@ -1,0 +1,1 @@
+"""Pure decisions of `optimizer.iceberg.indexing`: which indexes are asked for."""

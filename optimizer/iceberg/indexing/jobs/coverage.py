@@ -1,0 +1,136 @@
+"""Compares a table's data files with its newest index manifest: what is there, what lacks.
+
+Files of main and of every other branch are indexed; what older snapshots alone still name keeps
+the indexes that it has, until it has left them all. Newest partitions come first.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from optimizer.iceberg.access.jobs.errors import clear_errors
+from optimizer.iceberg.access.jobs.iceberg import IcebergTable
+from optimizer.iceberg.indexing.jobs.columns import IndexedColumn
+from optimizer.iceberg.rewrite.jobs.planning import TaskColumns
+from optimizer.indexes.domain.manifest import BlobKey, DataFile, Manifest
+
+_ICEBERG = "org.apache.iceberg."
+
+
+@dataclass(frozen=True)
+class LiveFile:
+    """One data file of a branch; its scan task is the `n`th of Java's list."""
+
+    data_file: DataFile
+    partition: str
+    format: str
+    newest: int
+    tasks: Any = field(repr=False, compare=False)
+    n: int = 0
+
+
+def live_files(table: IcebergTable) -> list[LiveFile]:
+    """Return the data files of all branches, those of the newest partitions first."""
+    found: dict[str, LiveFile] = {}
+    with clear_errors(table.name):
+        for snapshot_id in _heads(table):
+            for one in _planned(table, snapshot_id):
+                found.setdefault(one.data_file.location, one)
+    newest: dict[str, int] = {}
+    for one in found.values():
+        newest[one.partition] = max(one.newest, newest.get(one.partition, 0))
+    return sorted(
+        found.values(),
+        key=lambda one: (newest[one.partition], one.partition, one.newest, one.data_file.location),
+        reverse=True,
+    )
+
+
+def dead_locations(
+    table: IcebergTable, manifest: Manifest, files: Iterable[LiveFile]
+) -> Collection[str]:
+    """Return the data files of a manifest that no snapshot names any more."""
+    live = {one.data_file.location for one in files}
+    others = [location for location in manifest.covered if location not in live]
+    if not others:
+        return ()
+    with clear_errors(table.name):
+        asked = table.spark.createDataFrame([(one,) for one in others], "file_path string")
+        named = table.spark.table(f"{table.sql}.all_data_files").select("file_path").distinct()
+        return {str(row[0]) for row in asked.join(named, "file_path", "left_anti").collect()}
+
+
+def lacking(
+    files: Iterable[LiveFile], columns: Sequence[IndexedColumn], manifest: Manifest
+) -> list[tuple[LiveFile, list[IndexedColumn]]]:
+    """Return each file that lacks a wanted index, with those that it lacks, in the same order."""
+    found = []
+    for one in files:
+        has = blobs_of(one.data_file, manifest)
+        missing = [column for column in columns if not is_answered(column, has)]
+        if missing and one.data_file.records:
+            found.append((one, missing))
+    return found
+
+
+def blobs_of(file: DataFile, manifest: Manifest) -> Collection[BlobKey]:
+    """Return which indexes a manifest has of just this data file."""
+    covered = manifest.covered.get(file.location)
+    if covered is None or not covered.data_file.is_the_same_as(
+        file.size, file.records, file.sequence
+    ):
+        return ()
+    return covered.blobs.keys()
+
+
+def is_answered(column: IndexedColumn, has: Collection[BlobKey]) -> bool:
+    """Whether a wanted index is there; of `auto` any kind is enough."""
+    if column.kind == "auto":
+        return any(field_id == column.field_id for field_id, _ in has)
+    return (column.field_id, column.kind) in has
+
+
+def _heads(table: IcebergTable) -> list[int]:
+    """Return the snapshots at which branches stand, main's first."""
+    refs = dict(table.java.refs())
+    others = [
+        int(ref.snapshotId())
+        for name, ref in sorted(refs.items())
+        if name != "main" and ref.isBranch()
+    ]
+    mine = [table.snapshot_id] if table.snapshot is not None else []
+    return list(dict.fromkeys([*mine, *others]))
+
+
+def _planned(table: IcebergTable, snapshot_id: int) -> Iterable[LiveFile]:
+    planned = table.java.newScan().useSnapshot(snapshot_id).ignoreResiduals().planFiles()
+    try:
+        tasks = table.listed(planned)
+    finally:
+        planned.close()
+    if tasks.isEmpty():
+        return
+    columns, steps = table.columns, TaskColumns(table.columns)
+    file_sequence = columns.step(_ICEBERG + "ContentFile", "fileSequenceNumber")
+    specs = table.java.specs()
+    for spec_id, of_spec in columns.grouped(tasks, steps.file.andThen(steps.spec)).items():
+        to_path = columns.step(
+            _ICEBERG + "PartitionSpec",
+            "partitionToPath",
+            _ICEBERG + "StructLike",
+            of=specs.get(spec_id),
+        )
+        rows = zip(
+            columns.read(of_spec, steps.file, steps.location),
+            columns.numbers(of_spec, steps.file, steps.length),
+            columns.numbers(of_spec, steps.file, steps.rows),
+            columns.read(of_spec, steps.file, file_sequence),
+            columns.numbers(of_spec, steps.file, steps.sequence),
+            columns.read(of_spec, steps.file, steps.partition, to_path),
+            columns.read(of_spec, steps.file, steps.format),
+            strict=True,
+        )
+        for n, (location, size, records, of_file, newest, partition, form) in enumerate(rows):
+            sequence = None if of_file == "null" else int(of_file)
+            file = DataFile(location, size, records, sequence)
+            yield LiveFile(file, partition, form.upper(), newest, of_spec, n)

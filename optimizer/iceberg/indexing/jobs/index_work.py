@@ -1,0 +1,128 @@
+"""The task INDEX: builds a table's missing indexes, or removes those that nobody wants any more.
+
+Rewrites call `cover_new_files` at their end, so that what they wrote is never without its indexes
+for a planning cycle.
+"""
+
+from itertools import islice
+
+from optimizer.core.domain.tasks import REWRITES
+from optimizer.core.jobs.stops import STOPS, check_stop
+from optimizer.iceberg.access.jobs.commits import told
+from optimizer.iceberg.access.jobs.executor import TaskExecutor
+from optimizer.iceberg.access.jobs.iceberg import IcebergTable
+from optimizer.iceberg.indexing.domain.wanted import parse_all_wanted
+from optimizer.iceberg.indexing.jobs.build import IndexBuild, Progress
+from optimizer.iceberg.indexing.jobs.columns import IndexedColumn, find_columns
+from optimizer.iceberg.indexing.jobs.coverage import dead_locations, lacking, live_files
+from optimizer.iceberg.indexing.jobs.store import IndexStore
+from optimizer.indexes.domain.manifest import DataFile, Manifest
+from optimizer.iceberg.rewrite.jobs.boundary_sample import use_arrow
+from portal.lake.counts import count_words
+from portal.lake.errors import PortalError
+
+_NAMED = 3
+
+
+def cover_new_files(rewrite: TaskExecutor) -> None:
+    """Index what a rewrite has just written, in the same run.
+
+    The rewrite is done whatever comes of it: a failure is a note, and the next INDEX goes on.
+
+    Raises:
+        StaleState: `run.cancelled` or `task.cancelled`.
+    """
+    order, result = rewrite.order, rewrite.result
+    if order.kind not in REWRITES or not order.index_columns or not result.commits:
+        return
+    work = IndexWork(rewrite.job, order)
+    try:
+        work.run()
+    except PortalError as error:
+        if error.code in STOPS:
+            raise
+        result.notes.append(f"The new files could not be indexed: {error.message}")
+        return
+    result.notes += [*work.result.notes, *(error.message for error in work.result.errors)]
+
+
+class IndexWork(TaskExecutor):
+    """Indexes of a table's data files."""
+
+    def work(self, table: IcebergTable) -> None:
+        """Build what lacks, drop what no snapshot holds, and remove files that nothing names."""
+        wanted = parse_all_wanted(self.order.index_columns)
+        columns, refused = find_columns(table, wanted)
+        self.result.errors += refused
+        store = IndexStore(table, fail=self.fail)
+        if not columns and not store.newest().covered:
+            self.result.notes.append("No column of the table is to be indexed.")
+            return
+        store.prepare()
+        if table.snapshot is not None and columns:
+            self._build(table, store, columns)
+        self._tidy(table, store, columns if not refused else None)
+        self.result.notes += store.warnings
+
+    def _build(
+        self, table: IcebergTable, store: IndexStore, columns: list[IndexedColumn]
+    ) -> None:
+        use_arrow(table.spark)
+        build = IndexBuild(table, store, now=self.job.now)
+        lacks = lacking(live_files(table), columns, store.newest())
+        try:
+            for batch in build.batches(lacks):
+                check_stop(self.job, self.order.task)
+                build.build(batch)
+        finally:
+            self._tell(table, build.progress, n_lacking=len(lacks))
+
+    def _tell(self, table: IcebergTable, progress: Progress, *, n_lacking: int) -> None:
+        if progress.n_indexes:
+            self.result.commits.append(
+                {
+                    **told(table.snapshot, bytes_added=progress.n_bytes),
+                    "n_indexes": progress.n_indexes,
+                    "n_indexed_files": progress.n_files,
+                }
+            )
+            self.result.notes.append(
+                f"{count_words(progress.n_indexes, 'index', many='indexes')} of "
+                f"{count_words(progress.n_files, 'data file')} built."
+            )
+        elif not n_lacking:
+            self.result.notes.append("Every data file has the indexes that are asked for.")
+        for (column, reason), n in progress.refused.items():
+            self.result.notes.append(f"{column} of {count_words(n, 'data file')}: {reason}")
+        for location, why in islice(progress.skipped.items(), _NAMED):
+            self.result.notes.append(f"{location} is not indexed: {why}")
+        if len(progress.skipped) > _NAMED:
+            self.result.notes.append(
+                f"{len(progress.skipped) - _NAMED} more data files are not indexed."
+            )
+
+    def _tidy(
+        self, table: IcebergTable, store: IndexStore, columns: list[IndexedColumn] | None
+    ) -> None:
+        """Drop entries of files that are gone, and of indexes that are not asked for any more."""
+        before = store.newest()
+        dead = dead_locations(table, before, live_files(table))
+        keep = None if columns is None else {(one.field_id, one.kind) for one in columns}
+
+        def is_wanted(file: DataFile, key: tuple[int, str]) -> bool:
+            if file.location in dead:
+                return False
+            return keep is None or key in keep or (key[0], "auto") in keep
+
+        def change(manifest: Manifest) -> Manifest:
+            return manifest.only(is_wanted)
+
+        after = store.publish(change, now=self.job.now)
+        n_gone = len(before.covered) - len(after.covered)
+        if n_gone > 0:
+            self.result.notes.append(
+                f"Indexes of {count_words(n_gone, 'data file')} that left the table were dropped."
+            )
+        n_removed = store.clean()
+        if n_removed:
+            self.result.notes.append(f"{count_words(n_removed, 'old index file')} removed.")

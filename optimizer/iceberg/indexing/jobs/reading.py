@@ -1,0 +1,190 @@
+"""Reads data files once for all their indexes, in Spark's executors, without a shuffle.
+
+The scan tasks of exactly these files are staged without their deletes: rows that are deleted are
+indexed as others, because older snapshots still have them. A file is never split, so a task meets
+its rows in the file's order, and a row's number is counted; `_pos` cannot be selected of a staged
+table of format 3. Which file a row is of is told by the hash of its name, as Spark reads it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+from optimizer.iceberg.access.jobs.errors import clear_errors
+from optimizer.iceberg.access.jobs.iceberg import IcebergTable
+from optimizer.iceberg.indexing.jobs.columns import IndexedColumn
+from optimizer.iceberg.indexing.jobs.coverage import LiveFile
+from optimizer.iceberg.indexing.jobs.file_indexes import FileIndexes
+from optimizer.indexes.domain.hashing import hash_bytes
+
+_ICEBERG = "org.apache.iceberg."
+_TASK_BYTES = 128 << 20
+"""So much of small files is one task's work."""
+_OPEN_BYTES = 1 << 20
+_BATCH_BYTES = 32 << 20
+_UNPACKED = 8
+"""So many times its bytes in the file a row takes in memory, at a guess."""
+_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+_MOST_ROWS, _LEAST_ROWS = 65_536, 64
+_SCHEMA = "file long, rows long, field int, wanted string, kind string, refused string, blob binary"
+_ARROW = pa.schema(
+    [
+        ("file", pa.int64()),
+        ("rows", pa.int64()),
+        ("field", pa.int32()),
+        ("wanted", pa.string()),
+        ("kind", pa.string()),
+        ("refused", pa.string()),
+        ("blob", pa.binary()),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltIndex:
+    """One index as it came from an executor, or why there is none."""
+
+    rows: int
+    field_id: int
+    wanted: str
+    kind: str
+    refused: str
+    blob: bytes
+
+
+def build_indexes(
+    table: IcebergTable, files: Sequence[LiveFile], columns: Sequence[IndexedColumn]
+) -> dict[str, list[BuiltIndex]]:
+    """Return the indexes of some data files by location; all of them come to the driver at once.
+
+    Raises:
+        PortalError: what Spark or the file system said, sorted.
+    """
+    by_hash = {_signed(hash_bytes(one.data_file.location.encode())): one for one in files}
+    locations = {key: one.data_file.location for key, one in by_hash.items()}
+    found: dict[str, list[BuiltIndex]] = {}
+    with clear_errors(table.name):
+        for row in _read(table, files, columns, locations):
+            built = BuiltIndex(
+                int(row["rows"]),
+                int(row["field"]),
+                str(row["wanted"]),
+                str(row["kind"]),
+                str(row["refused"]),
+                bytes(row["blob"]),
+            )
+            found.setdefault(locations[row["file"]], []).append(built)
+    return found
+
+
+def _read(
+    table: IcebergTable,
+    files: Sequence[LiveFile],
+    columns: Sequence[IndexedColumn],
+    locations: Mapping[int, str],
+) -> list[Any]:
+    spark = table.spark
+    set_id = uuid4().hex
+    cache = table.columns.static(_ICEBERG + "spark.SparkTableCache", "get")
+    manager = table.jvm.org.apache.iceberg.spark.ScanTaskSetManager.get()
+    paths = list(dict.fromkeys(column.sql for column in columns))
+    of_path = [paths.index(column.sql) for column in columns]
+    uuid = table.uuid
+
+    def build(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return indexes_of(batches, columns, of_path, locations, table_uuid=uuid)
+
+    largest = max(one.data_file.size for one in files)
+    cache.add(set_id, table.java)
+    manager.stageTasks(table.java, set_id, _without_deletes(table, files))
+    try:
+        spark.conf.set(_ROWS, str(_rows_a_batch(files)))
+        read = spark.read.format("iceberg").option("scan-task-set-id", set_id)
+        rows = (
+            read.option("split-size", str(max(_TASK_BYTES, largest + 1)))
+            .option("file-open-cost", str(_OPEN_BYTES))
+            .load(set_id)
+        )
+        named = [F.xxhash64(F.input_file_name()).alias("file")]
+        named += [F.expr(path).alias(f"c{n}") for n, path in enumerate(paths)]
+        return rows.select(*named).mapInArrow(build, _SCHEMA).collect()
+    finally:
+        manager.removeTasks(table.java, set_id)
+        cache.remove(set_id)
+
+
+def indexes_of(
+    batches: Iterable[pa.RecordBatch],
+    columns: Sequence[IndexedColumn],
+    of_path: Sequence[int],
+    locations: Mapping[int, str],
+    *,
+    table_uuid: str,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the indexes of each file of a task, as soon as its last row was seen."""
+    key, current = 0, None
+    for batch in batches:
+        keys = np.asarray(batch.column(0).to_numpy(zero_copy_only=False), dtype=np.int64)
+        if not len(keys):
+            continue
+        cuts = [0, *(np.flatnonzero(keys[1:] != keys[:-1]) + 1).tolist(), len(keys)]
+        for start, end in zip(cuts, cuts[1:], strict=False):
+            if current is None or keys[start] != key:
+                if current is not None:
+                    yield _packed(key, current)
+                key = int(keys[start])
+                current = FileIndexes(columns, location=locations[key], table_uuid=table_uuid)
+            current.add([batch.column(n + 1).slice(start, end - start) for n in of_path])
+    if current is not None:
+        yield _packed(key, current)
+
+
+def _packed(key: int, file: FileIndexes) -> pa.RecordBatch:
+    rows = [
+        {
+            "file": key,
+            "rows": file.n_rows,
+            "field": one.field_id,
+            "wanted": one.wanted,
+            "kind": one.kind,
+            "refused": one.refused,
+            "blob": one.blob,
+        }
+        for one in file.finish()
+    ]
+    return pa.RecordBatch.from_pylist(rows, schema=_ARROW)
+
+
+def _without_deletes(table: IcebergTable, files: Sequence[LiveFile]) -> Any:
+    """Return scan tasks of whole files: without deletes, and without places to split them at."""
+    iceberg = table.jvm.org.apache.iceberg
+    none = table.spark.sparkContext._gateway.new_array(iceberg.DeleteFile, 0)  # type: ignore[union-attr]  # a running session has one
+    always = iceberg.expressions.Expressions.alwaysTrue()
+    residuals = iceberg.expressions.ResidualEvaluator.unpartitioned(always)
+    schema = iceberg.SchemaParser.toJson(table.java.schema())
+    specs: dict[int, Any] = {}
+    tasks = table.jvm.java.util.ArrayList(len(files))
+    for one in files:
+        file = one.tasks.get(one.n).file()
+        spec_id = int(file.specId())
+        spec = table.java.specs().get(spec_id)
+        if spec_id not in specs:
+            specs[spec_id] = iceberg.PartitionSpecParser.toJson(spec)
+        whole = iceberg.DataFiles.builder(spec).copy(file).withSplitOffsets(None).build()
+        tasks.add(iceberg.BaseFileScanTask(whole, none, schema, specs[spec_id], residuals))
+    return tasks
+
+
+def _rows_a_batch(files: Sequence[LiveFile]) -> int:
+    """Return how many rows come to Python at once, by the widest rows of these files."""
+    widest = max(one.data_file.size / max(one.data_file.records, 1) for one in files)
+    return int(min(_MOST_ROWS, max(_LEAST_ROWS, _BATCH_BYTES / (widest * _UNPACKED + 1))))
+
+
+def _signed(number: int) -> int:
+    return number - (1 << 64) if number >= 1 << 63 else number
