@@ -1,7 +1,9 @@
-"""What the indexes of a table of the small Iceberg lake say, read as an outsider would read them."""
+"""What the indexes of a table of the small Iceberg lake say, read as an outsider reads them."""
 
 from pathlib import Path
 from uuid import UUID
+
+import numpy as np
 
 from optimizer.indexes.domain import manifest as manifests
 from optimizer.indexes.domain.bloom import Bloom
@@ -47,8 +49,6 @@ def blob(table: WrittenTable, location: str, field_id: int, kind: Kind) -> tuple
 
 def might_hold(table: WrittenTable, location: str, field_id: int, value: int | str) -> bool:
     """Whether the Bloom filter of a data file lets a value pass."""
-    import numpy as np
-
     _, body = blob(table, location, field_id, Kind.BLOOM)
     if isinstance(value, str):
         hashes = hash_strings(ByteStrings.of([value.encode()]))

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from optimizer.core.domain.tasks import DESTRUCTIVE, TaskKind
+from optimizer.iceberg.indexing.domain.wanted import WantedIndex
 from optimizer.iceberg.rewrite.domain.layouts import NO_LAYOUT, Layout
 from portal.lake.errors import RuleViolation
 
@@ -104,6 +105,7 @@ class Policy:
         frozenset(TaskKind) - DESTRUCTIVE - {TaskKind.FULL, TaskKind.STATISTICS}
     )
     caution: ConflictTolerance = ConflictTolerance.NORMAL
+    index_columns: tuple[WantedIndex, ...] = ()  # file indexes that data files shall have
 
     @property
     def min_interval(self) -> timedelta:
@@ -318,6 +320,12 @@ def _together(policy: Policy) -> Iterable[PolicyRule]:
         ("layout", "kinds"),
         policy.is_on and policy.kinds == {TaskKind.CLUSTER} and not policy.layout,
         "only CLUSTER is allowed and there is no layout; write one, or allow other kinds.",
+    )
+    yield (
+        ("index_columns", "kinds"),
+        bool(policy.index_columns) and TaskKind.INDEX not in policy.kinds,
+        "columns are to be indexed and INDEX is not allowed, so they never will; allow INDEX, or "
+        "take index_columns away.",
     )
     yield (
         ("full_days", "kinds"),

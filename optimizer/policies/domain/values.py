@@ -12,6 +12,7 @@ from functools import partial
 from typing import TypeVar
 
 from optimizer.core.domain.tasks import TaskKind
+from optimizer.iceberg.indexing.domain.wanted import WantedIndex, parse_all_wanted
 from optimizer.iceberg.rewrite.domain.layouts import Layout, parse_layout
 from optimizer.policies.domain.policy import FIELDS, BlackoutWindow, ConflictTolerance, Policy
 from portal.lake.errors import RuleViolation
@@ -62,6 +63,8 @@ def write_policy(policy: Policy) -> dict[str, object]:
 def _written(value: object) -> object:
     if isinstance(value, frozenset):
         return sorted(str(one) for one in value)
+    if isinstance(value, tuple):
+        return [str(one) for one in value]
     if isinstance(value, (Layout, BlackoutWindow, StrEnum)):
         return str(value)
     return value
@@ -116,6 +119,16 @@ def _layout(name: str, value: object) -> Layout:
     return parse_layout(value)
 
 
+def _index_columns(name: str, value: object) -> tuple[WantedIndex, ...]:
+    wanted = "a list of columns, each with a kind if it matters, such as [id:bloom, message]"
+    if not isinstance(value, (list, tuple)) or not all(isinstance(one, str) for one in value):
+        raise wrong_value(name, value, wanted)
+    try:
+        return parse_all_wanted(map(str, value))
+    except RuleViolation as error:
+        raise RuleViolation(error.code, error.message, policy_fields=[name]) from error
+
+
 def read_choice(name: str, value: object, choices: type[Choice]) -> Choice:
     """Read a setting that is one word of a few."""
     if not isinstance(value, str) or value not in {one.value for one in choices}:
@@ -140,5 +153,6 @@ _READERS: Mapping[str, Reader] = {
     "quiet": read_quiet,
     "budget_gb_hours": read_budget,
     "kinds": partial(read_choices, choices=TaskKind),
+    "index_columns": _index_columns,
     "caution": partial(read_choice, choices=ConflictTolerance),
 }

@@ -56,6 +56,12 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
         "Conflict avoidance",
         "How much risk of losing a rewrite to another writer is taken: high takes the least",
     ),
+    "index_columns": (
+        "Indexed columns",
+        "Columns by which queries find files, with commas between them: id, message:ngram_bloom. "
+        "Up to 16, each with a kind if it matters (bloom, bitmap, bloomrf, token_bloom, "
+        "ngram_bloom, token_bitmap, ngram_bitmap), or none; needs INDEX",
+    ),
 }
 
 
@@ -84,6 +90,9 @@ def typed(name: str, text: str) -> object:
         return _size(name, text)
     if name == "budget_gb_hours":
         return _budget(text)
+    if name == "index_columns":
+        columns = [one.strip() for one in text.split(",") if one.strip()]
+        return [] if [one.lower() for one in columns] == [NONE] else columns
     if text.strip().lower() == NONE:
         return "" if name == "layout" else None
     return text

@@ -130,7 +130,7 @@ class PolicyForm(ScopeForm):
     """The settings of Iceberg tables."""
 
     table_format = TableFormat.ICEBERG
-    texts = ("target_bytes", "layout", "quiet", "budget_gb_hours")
+    texts = ("target_bytes", "layout", "quiet", "budget_gb_hours", "index_columns")
 
     is_on = forms.ChoiceField(choices=ON_OFF, required=False)
     target_bytes = forms.CharField(max_length=40, required=False)
@@ -147,6 +147,7 @@ class PolicyForm(ScopeForm):
     kinds = forms.MultipleChoiceField(
         choices=_kinds, required=False, widget=forms.CheckboxSelectMultiple
     )
+    index_columns = forms.CharField(max_length=2000, required=False)
     caution = forms.ChoiceField(
         choices=[*INHERITED, *((one.value, one.value) for one in ConflictTolerance)], required=False
     )

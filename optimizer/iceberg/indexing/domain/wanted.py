@@ -4,6 +4,7 @@ Whether a column exists and has a type for its kind is known only at the table (
 """
 
 import re
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,9 @@ from portal.lake.errors import RuleViolation
 AUTO = "auto"
 MOST_COLUMNS = 16
 LEAST_BITS, MOST_BITS = 4, 32
-_FORM = re.compile(r"(?P<column>.+?)(:(?P<kind>[a-z_]+)(:(?P<parameter>[0-9]+))?)?", re.DOTALL)
+INDEXED_AT, INDEXED_FOR = "indexed_snapshot_id", "indexed_columns"
+"""Among the numbers after a task: which snapshot has all indexes, and by which list."""
+_FORM = re.compile(r"(?P<column>[^:].*?)(:(?P<kind>[a-z_]+)(:(?P<parameter>[0-9]+))?)?", re.DOTALL)
 _KINDS = (AUTO, *(kind.value for kind in Kind))
 _OF_BITS = frozenset({Kind.BLOOM, Kind.BLOOMRF, Kind.WORD_BLOOM})
 _OF_LENGTH = frozenset({Kind.NGRAM_BLOOM, Kind.NGRAM_BITMAP})
@@ -73,6 +76,11 @@ def parse_all_wanted(texts: Iterable[str]) -> tuple[WantedIndex, ...]:
         )
     _check_once(found)
     return found
+
+
+def mark_of(wanted: Iterable[WantedIndex]) -> int:
+    """Return a number by which a list of indexes is known again; their order does not matter."""
+    return zlib.crc32("\n".join(sorted(map(str, wanted))).encode())
 
 
 def _check_once(found: Sequence[WantedIndex]) -> None:

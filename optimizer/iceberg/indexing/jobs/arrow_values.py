@@ -22,6 +22,7 @@ from optimizer.indexes.domain.values import (
 )
 
 Bools = NDArray[np.bool_]
+_AT_NULL = False
 _TEXT = frozenset({ValueClass.STRING, ValueClass.UUID, ValueClass.BINARY})
 
 
@@ -48,7 +49,7 @@ def _numbers(column: "pa.Array[Any]") -> NDArray[Any]:
     """Return numbers as they are counted: days, microseconds, or as the column has them."""
     of = column.type
     if pa.types.is_boolean(of):
-        filled: Any = column.fill_null(False)
+        filled: Any = column.fill_null(_AT_NULL)
         return np.asarray(filled.to_numpy(zero_copy_only=False)).astype(np.int64)
     if pa.types.is_date(of):
         column = column.cast(pa.date32()).view(pa.int32())
@@ -64,10 +65,11 @@ def _strings(column: "pa.Array[Any]", valid: Bools | None) -> ByteStrings:
     """Return the bytes of text without copying them; what stands at a null has no bytes."""
     if valid is not None:
         # Arrow allows any bytes there.
-        column = pc.fill_null(column, "" if pa.types.is_string(column.type) else b"")
-    buffers = column.buffers()
+        filled: Any = "" if pa.types.is_string(column.type) else b""
+        column = pc.fill_null(column, filled)
+    buffers: Any = column.buffers()
     is_large = pa.types.is_large_string(column.type) or pa.types.is_large_binary(column.type)
-    kind = np.int64 if is_large else np.int32
+    kind: Any = np.int64 if is_large else np.int32
     if buffers[1] is None or not len(column):
         return ByteStrings.of([])
     offsets = np.frombuffer(buffers[1], dtype=kind)

@@ -24,7 +24,7 @@ from portal.lake.errors import PortalError
 MOST_FILES = 500
 """Published after so many data files at the latest."""
 _MOST_BYTES = 256 << 20
-"""So much of indexes comes to the driver at once, by the guess below; one large file may be more."""
+"""So much comes to the driver at once, by the guess below; one large file may be more."""
 _BYTES_A_ROW = {
     "auto": 4.0,
     Kind.BLOOM: 2.0,

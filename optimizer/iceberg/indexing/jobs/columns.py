@@ -71,8 +71,8 @@ def _column(table: IcebergTable, schema: Any, parents: Any, wanted: WantedIndex)
     if why:
         raise RuleViolation(
             "index.column_kind",
-            f"{table.name}: {wanted.column} is {said}, and {wanted.kind} is for {why}; take another "
-            "kind, or auto.",
+            f"{table.name}: {wanted.column} is {said}, and {wanted.kind} is for {why}; take "
+            "another kind, or auto.",
             column=wanted.column,
         )
     return IndexedColumn(

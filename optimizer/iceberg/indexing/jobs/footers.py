@@ -79,4 +79,6 @@ class Footers:
         columns = self._table.columns
         if groups.isEmpty():
             return ()
-        return tuple(zip(columns.numbers(groups, offset), columns.numbers(groups, rows), strict=True))
+        return tuple(
+            zip(columns.numbers(groups, offset), columns.numbers(groups, rows), strict=True)
+        )

@@ -16,6 +16,7 @@ from portal.lake.errors import ExternalFailure, RuleViolation
 
 NOT_WRITABLE = "index.not_writable"
 _CHUNK = 1 << 22
+_OVER_ANOTHER = _RECURSIVELY = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class HadoopFiles:
         at = self._at(name)
         try:
             with self._writing():
-                stream = self._fs.create(at, False)
+                stream = self._fs.create(at, _OVER_ANOTHER)
                 try:
                     for part in parts:
                         for start in range(0, len(part), _CHUNK):
@@ -102,7 +103,7 @@ class HadoopFiles:
     def delete(self, name: str) -> None:
         """Delete a file; that it is gone already, or cannot be deleted, is nobody's failure."""
         try:
-            self._fs.delete(self._at(name), False)
+            self._fs.delete(self._at(name), _RECURSIVELY)
         except JAVA_ERRORS:
             return
 

@@ -11,17 +11,23 @@ from optimizer.core.jobs.stops import STOPS, check_stop
 from optimizer.iceberg.access.jobs.commits import told
 from optimizer.iceberg.access.jobs.executor import TaskExecutor
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable
-from optimizer.iceberg.indexing.domain.wanted import parse_all_wanted
+from optimizer.iceberg.indexing.domain.wanted import (
+    INDEXED_AT,
+    INDEXED_FOR,
+    mark_of,
+    parse_all_wanted,
+)
 from optimizer.iceberg.indexing.jobs.build import IndexBuild, Progress
 from optimizer.iceberg.indexing.jobs.columns import IndexedColumn, find_columns
 from optimizer.iceberg.indexing.jobs.coverage import dead_locations, lacking, live_files
 from optimizer.iceberg.indexing.jobs.store import IndexStore
-from optimizer.indexes.domain.manifest import DataFile, Manifest
 from optimizer.iceberg.rewrite.jobs.boundary_sample import use_arrow
+from optimizer.indexes.domain.manifest import DataFile, Manifest
 from portal.lake.counts import count_words
 from portal.lake.errors import PortalError
 
 _NAMED = 3
+_MARKS = (INDEXED_AT, INDEXED_FOR)
 
 
 def cover_new_files(rewrite: TaskExecutor) -> None:
@@ -43,11 +49,22 @@ def cover_new_files(rewrite: TaskExecutor) -> None:
             raise
         result.notes.append(f"The new files could not be indexed: {error.message}")
         return
+    marks = {key: work.result.after[key] for key in _MARKS if key in work.result.after}
+    result.after |= marks
     result.notes += [*work.result.notes, *(error.message for error in work.result.errors)]
 
 
 class IndexWork(TaskExecutor):
     """Indexes of a table's data files."""
+
+    is_complete, _snapshot_id = False, 0
+
+    def run(self) -> None:
+        """Do it, and say which snapshot has all its indexes now."""
+        super().run()
+        if self.is_complete:
+            wanted = parse_all_wanted(self.order.index_columns)
+            self.result.after |= {INDEXED_AT: self._snapshot_id, INDEXED_FOR: mark_of(wanted)}
 
     def work(self, table: IcebergTable) -> None:
         """Build what lacks, drop what no snapshot holds, and remove files that nothing names."""
@@ -64,9 +81,7 @@ class IndexWork(TaskExecutor):
         self._tidy(table, store, columns if not refused else None)
         self.result.notes += store.warnings
 
-    def _build(
-        self, table: IcebergTable, store: IndexStore, columns: list[IndexedColumn]
-    ) -> None:
+    def _build(self, table: IcebergTable, store: IndexStore, columns: list[IndexedColumn]) -> None:
         use_arrow(table.spark)
         build = IndexBuild(table, store, now=self.job.now)
         lacks = lacking(live_files(table), columns, store.newest())
@@ -74,6 +89,7 @@ class IndexWork(TaskExecutor):
             for batch in build.batches(lacks):
                 check_stop(self.job, self.order.task)
                 build.build(batch)
+            self.is_complete, self._snapshot_id = True, table.snapshot_id
         finally:
             self._tell(table, build.progress, n_lacking=len(lacks))
 

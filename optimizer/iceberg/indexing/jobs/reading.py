@@ -8,6 +8,7 @@ table of format 3. Which file a row is of is told by the hash of its name, as Sp
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 from uuid import uuid4
 
@@ -29,20 +30,19 @@ _OPEN_BYTES = 1 << 20
 _BATCH_BYTES = 32 << 20
 _UNPACKED = 8
 """So many times its bytes in the file a row takes in memory, at a guess."""
-_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+_ROWS_A_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _MOST_ROWS, _LEAST_ROWS = 65_536, 64
 _SCHEMA = "file long, rows long, field int, wanted string, kind string, refused string, blob binary"
-_ARROW = pa.schema(
-    [
-        ("file", pa.int64()),
-        ("rows", pa.int64()),
-        ("field", pa.int32()),
-        ("wanted", pa.string()),
-        ("kind", pa.string()),
-        ("refused", pa.string()),
-        ("blob", pa.binary()),
-    ]
-)
+_TYPES: dict[str, pa.DataType] = {
+    "file": pa.int64(),
+    "rows": pa.int64(),
+    "field": pa.int32(),
+    "wanted": pa.string(),
+    "kind": pa.string(),
+    "refused": pa.string(),
+    "blob": pa.binary(),
+}
+_ARROW = pa.schema(_TYPES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def _read(
     cache.add(set_id, table.java)
     manager.stageTasks(table.java, set_id, _without_deletes(table, files))
     try:
-        spark.conf.set(_ROWS, str(_rows_a_batch(files)))
+        spark.conf.set(_ROWS_A_BATCH, str(_rows_a_batch(files)))
         read = spark.read.format("iceberg").option("scan-task-set-id", set_id)
         rows = (
             read.option("split-size", str(max(_TASK_BYTES, largest + 1)))
@@ -133,7 +133,7 @@ def indexes_of(
         if not len(keys):
             continue
         cuts = [0, *(np.flatnonzero(keys[1:] != keys[:-1]) + 1).tolist(), len(keys)]
-        for start, end in zip(cuts, cuts[1:], strict=False):
+        for start, end in pairwise(cuts):
             if current is None or keys[start] != key:
                 if current is not None:
                     yield _packed(key, current)

@@ -12,7 +12,7 @@ from optimizer.iceberg.access.jobs.iceberg import IcebergTable
 from optimizer.iceberg.indexing.jobs.hadoop_files import HadoopFiles, Listed
 from optimizer.indexes.domain import manifest as manifests
 from optimizer.indexes.domain.manifest import Manifest
-from portal.lake.errors import PortalError, StaleState
+from portal.lake.errors import PortalError, RuleViolation, StaleState
 from portal.safety.failpoints import Failpoints
 
 STANDS = timedelta(days=1)
@@ -151,10 +151,21 @@ class IndexStore:
             try:
                 yield self._read(name)
             except PortalError as error:
+                if error.fields.get("why") == "newer":
+                    raise self._newer(name) from error
                 self._warn(f"The index manifest {name} is passed over: {error.message}")
 
     def _read(self, name: str) -> Manifest:
         return manifests.read(self._files.read(f"{_MANIFESTS}/{name}"), self.table_uuid)
+
+    def _newer(self, name: str) -> RuleViolation:
+        """Return the error of what would be lost if this version published after a newer one."""
+        return RuleViolation(
+            "index.newer",
+            f"{self._table.name}: {name} was written by a newer version; this one publishes "
+            "nothing after it. Upgrade it, or let the newer one index this table.",
+            table=self._table.name,
+        )
 
     def _names(self) -> list[str]:
         return [one.name for one in self._files.list(_MANIFESTS)]

@@ -67,6 +67,8 @@ class TableStats:
     n_snapshots: int = 0
     n_partitions: int = 0
     format_version: int = 2
+    is_indexed: bool = False  # every file has what the policy asks for, or cannot have it
+    was_indexed: bool = False  # an earlier snapshot was
 
 
 def partition_stats(

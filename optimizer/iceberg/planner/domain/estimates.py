@@ -62,6 +62,11 @@ def estimate_statistics(stats: TableStats, *, speed: Speed) -> Estimate:
     )
 
 
+def estimate_index(stats: TableStats, *, speed: Speed) -> Estimate:
+    """Estimate the indexes of a table: all of it is read once, later only what is new."""
+    return Estimate() if stats.was_indexed else estimate_statistics(stats, speed=speed)
+
+
 def estimate_task(
     kind: TaskKind, partitions: Iterable[PartitionStats], *, target_bytes: int, speed: Speed
 ) -> Estimate:

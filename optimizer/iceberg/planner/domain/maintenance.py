@@ -12,12 +12,17 @@ from datetime import datetime, timedelta
 from optimizer.core.domain.estimates import Estimate, Speed
 from optimizer.core.domain.tasks import REWRITES, TaskKind
 from optimizer.iceberg.inspect.domain.stats import TableStats
-from optimizer.iceberg.planner.domain.estimates import estimate_manifests, estimate_statistics
+from optimizer.iceberg.planner.domain.estimates import (
+    estimate_index,
+    estimate_manifests,
+    estimate_statistics,
+)
 from optimizer.iceberg.planner.domain.partition_rules import PartitionDecision
 from optimizer.policies.domain.policy import Policy
 from portal.lake.counts import count_words
 
 REFUSED_FOR = timedelta(days=7)
+_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,8 @@ def upkeep(
         reason = one.need(table, policy) if kind in policy.kinds else ""
         if not reason:
             continue
-        ended = _lately(kind, last, now - one.every)
+        every = max(one.every, _DAY)
+        ended = _lately(kind, last, now - one.every, now - _DAY)
         refused = last.refused.get(kind)
         if refused is not None and now - refused < REFUSED_FOR:
             reason = f"{kind} was refused by people less than {REFUSED_FOR.days} days ago."
@@ -72,7 +78,7 @@ def upkeep(
         else:
             code, words = ended
             yield PartitionDecision(
-                None, None, code, f"{kind} {words} less than {one.every.days} days ago."
+                None, None, code, f"{kind} {words} less than {every.days} days ago."
             )
 
 
@@ -84,19 +90,21 @@ def upkeep_estimate(kind: TaskKind, table: TableStats, *, speed: Speed) -> Estim
     return None
 
 
-def _lately(kind: TaskKind, last: LastTimes, since: datetime) -> tuple[str, str] | None:
+def _lately(
+    kind: TaskKind, last: LastTimes, since: datetime, a_day_ago: datetime
+) -> tuple[str, str] | None:
     """Say how the kind ended lately, if it did.
 
     What a table needs is told from few numbers here: where the job, which looks closer, found
     nothing to do or failed, it would do so again.
     """
-    for times, code, words in (
-        (last.table, "done", "was done"),
-        (last.nothing, "tried", "found nothing to do"),
-        (last.failed, "failed", "failed"),
+    for times, code, words, after in (
+        (last.table, "done", "was done", since),
+        (last.nothing, "tried", "found nothing to do", since),
+        (last.failed, "failed", "failed", min(since, a_day_ago)),
     ):
         at = times.get(kind)
-        if at is not None and at > since:
+        if at is not None and at > after:
             return code, words
     return None
 
@@ -137,10 +145,19 @@ def _statistics(table: TableStats, policy: Policy) -> str:
     return f"Column statistics are older than {_STATISTICS_EVERY.days} days or missing."
 
 
+def _index(table: TableStats, policy: Policy) -> str:
+    if not table.n_files or not policy.index_columns or table.is_indexed:
+        return ""
+    columns = ", ".join(map(str, policy.index_columns))
+    return f"Data files may lack an index of {columns}."
+
+
 UPKEEP = (
     Upkeep(TaskKind.MANIFESTS, _manifests, estimate=estimate_manifests),
     Upkeep(TaskKind.EXPIRE, _expiry),
     Upkeep(TaskKind.ORPHANS, _orphans),
     Upkeep(TaskKind.STATISTICS, _statistics, _STATISTICS_EVERY, estimate_statistics),
+    # Whether there is anything new is known: nothing has to pass but the day of a failure.
+    Upkeep(TaskKind.INDEX, _index, timedelta(0), estimate_index),
 )
 """Every kind of upkeep, in the order in which it is decided and told of."""

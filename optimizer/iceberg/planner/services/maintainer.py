@@ -263,6 +263,7 @@ def _order(task: OptimizeTask, policies: LakePolicies, speed: Speed | None) -> d
         ),
         "max_commits": MAX_COMMITS if task.group_seconds is None else MAX_SMALL_COMMITS,
         "min_files": MIN_FILES,
+        "index_columns": list(map(str, policies.of(table.db, table.table).policy.index_columns)),
         "removal": _removal(task, policies) if task.kind in DESTRUCTIVE else None,
     }
 

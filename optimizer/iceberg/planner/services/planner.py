@@ -5,7 +5,7 @@ without any look; once the partitions were looked at, `decide_due` has the last 
 what is not needed after all. What a person asked for is taken back by people only.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta
 from math import isfinite
@@ -21,6 +21,7 @@ from optimizer.core.selectors.tables import to_decide
 from optimizer.core.services.bulk_rows import insert_rows
 from optimizer.core.services.speeds import speed_of
 from optimizer.core.services.task_lifecycle import NOT_SENT, lock_to_decide, take_back
+from optimizer.iceberg.indexing.selectors import index_state
 from optimizer.iceberg.inspect.domain.stats import PartitionStats, TableStats
 from optimizer.iceberg.planner.domain.commit_trigger import Totals, get_commit_trigger
 from optimizer.iceberg.planner.domain.conflicts import APPEND, REMEMBERED, CommitFact
@@ -56,6 +57,8 @@ def queue_events(tables: Iterable[IcebergTable], *, now: datetime) -> int:
     rows = [row for row in tables if not row.is_paused]
     if not rows:
         return 0
+    policies = {lake: policies_of(lake) for lake in {row.lake for row in rows}}
+    n_indexes = _queue_indexes(rows, policies, now=now)
     keys = [row.pk for row in rows]
     busy = set(
         OptimizeTask.objects.filter(table__in=keys, is_open=True, kind__in=REWRITES).values_list(
@@ -64,7 +67,6 @@ def queue_events(tables: Iterable[IcebergTable], *, now: datetime) -> int:
     )
     rewritten = _last_rewritten(keys)
     changed = _changed_by_others(keys, now=now)
-    policies = {lake: policies_of(lake) for lake in {row.lake for row in rows}}
     new = []
     for row in rows:
         if row.pk in busy:
@@ -92,6 +94,37 @@ def queue_events(tables: Iterable[IcebergTable], *, now: datetime) -> int:
                     **asked_of(found, TaskKind.MINOR),
                 )
             )
+    insert_rows(new)
+    return len(new) + n_indexes
+
+
+def _queue_indexes(
+    rows: Sequence[IcebergTable], policies: Mapping[str, LakePolicies], *, now: datetime
+) -> int:
+    """Have what a commit wrote be indexed, where the policy names columns."""
+    found = {row: policies[row.lake].of(row.db, row.table) for row in rows}
+    wanted = {
+        row: of
+        for row, of in found.items()
+        if of.policy.is_on and of.policy.index_columns and TaskKind.INDEX in of.policy.kinds
+    }
+    if not wanted:
+        return 0
+    opened = OptimizeTask.objects.filter(table__in=wanted, kind=TaskKind.INDEX, is_open=True)
+    busy = set(opened.values_list("table", flat=True))
+    new = [
+        OptimizeTask(
+            table=row,
+            kind=TaskKind.INDEX,
+            reason="A commit wrote data files.",
+            snapshot_id=row.snapshot_id,
+            created_at=now,
+            event_at=row.event_at,
+            **asked_of(of, TaskKind.INDEX),
+        )
+        for row, of in wanted.items()
+        if row.pk not in busy
+    ]
     insert_rows(new)
     return len(new)
 
@@ -141,7 +174,7 @@ def decide_table(
 def plan_of(row: IcebergTable, found: TablePolicy, *, speed: Speed | None, now: datetime) -> Plan:
     """Say what would be done to a table by what its last look found; begins nothing."""
     return make_plan(
-        facts_of(row, now=now),
+        facts_of(row, found, now=now),
         policy=found.policy,
         speed=speed,
         zone=get_lake(row.lake).zone,
@@ -149,7 +182,7 @@ def plan_of(row: IcebergTable, found: TablePolicy, *, speed: Speed | None, now: 
     )
 
 
-def facts_of(row: IcebergTable, *, now: datetime) -> TableFacts:
+def facts_of(row: IcebergTable, found: TablePolicy, *, now: datetime) -> TableFacts:
     """Gather what is known of a table from its last look, its commits and its finished tasks.
 
     Of its commits only those that could conflict with a rewrite: a stream appends each second.
@@ -166,6 +199,7 @@ def facts_of(row: IcebergTable, *, now: datetime) -> TableFacts:
         row.n_snapshots or 0,
         row.n_partitions or 0,
         row.format_version or 2,
+        **index_state(row, found.policy.index_columns),
     )
     changes = row.commits.filter(at__gte=now - REMEMBERED, is_ours=False).exclude(operation=APPEND)
     commits = changes.order_by("-at").values_list("at", "operation")[:_COMMITS]

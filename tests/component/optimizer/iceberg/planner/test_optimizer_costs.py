@@ -16,6 +16,7 @@ from optimizer.iceberg.planner.domain.conflicts import REMEMBERED
 from optimizer.iceberg.planner.services.maintainer import ICEBERG
 from optimizer.iceberg.planner.services.planner import decide_due, facts_of
 from optimizer.models import IcebergTable, OptimizeTask, PolicyVersion
+from optimizer.policies.selectors.policies import policies_of
 from tests.component.conftest import People
 from tests.component.optimizer.optimizer_rows import NOW, commit, iceberg, looks, partition, task
 from tests.component.whole.test_page_costs import just_seen
@@ -87,5 +88,6 @@ def test_of_a_tables_commits_those_are_weighed_that_could_conflict() -> None:
     commit(row, 3, at=NOW, operation="overwrite", is_ours=True)
     commit(row, 4, at=NOW, operation="overwrite")
     commit(row, 5, at=NOW, operation="")
-    assert {one.operation for one in facts_of(row, now=NOW).commits} == {"overwrite", ""}
-    assert len(facts_of(row, now=NOW).commits) == 2
+    found = policies_of(row.lake).of(row.db, row.table)
+    assert {one.operation for one in facts_of(row, found, now=NOW).commits} == {"overwrite", ""}
+    assert len(facts_of(row, found, now=NOW).commits) == 2

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from optimizer.indexes.domain.envelope import Kind
-from tests.support.iceberg_indexes import might_hold, names, newest
+from tests.support.iceberg_indexes import folder_of, might_hold, names, newest
 from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable, small_files
 
 ID, WORD = 1, 3
@@ -64,10 +63,4 @@ def test_every_data_file_is_indexed_with_its_deleted_rows(
 
 
 def index_files(table: WrittenTable) -> list[Any]:
-    from tests.support.iceberg_indexes import folder_of
-
     return [path for path in folder_of(table).rglob("*") if path.is_file()]
-
-
-def test_bloom_is_the_kind_of_the_blob() -> None:
-    assert Kind.BLOOM.blob_type == "lakewarden-bloom-v1"
