@@ -63,7 +63,10 @@ class ByteStrings:
 
     def take(self, which: NDArray[Any]) -> "ByteStrings":
         """Return the strings at these places, or those where a mask is set."""
-        starts, lengths = self.starts[which], self.lengths[which]
+        return self.cut_out(self.starts[which], self.lengths[which])
+
+    def cut_out(self, starts: Longs, lengths: Longs) -> "ByteStrings":
+        """Return the strings that begin at these bytes of the buffer and are so long."""
         offsets = np.zeros(len(lengths) + 1, np.int64)
         np.cumsum(lengths, out=offsets[1:])
         places = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
