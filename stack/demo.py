@@ -40,6 +40,8 @@ from stack.servers.stream_writer import StreamWriter
 from stack.stack import LAKE, Stack
 
 LAKE_MADE = "lake"
+GUARDED = "guarded"
+"""The last step of the first run."""
 
 
 class Demo:
@@ -105,8 +107,18 @@ class Demo:
         environment["DJANGO_SETTINGS_MODULE"] = "portal.settings.development"
         stack.ledger.note(maker=[os.getpid(), start_time(os.getpid())])
         site = Site(self.var, ledger=stack.ledger, settings=settings, port=self.port)
+        programs: list[Server] = [
+            Worker(self.var, ledger=stack.ledger, settings=settings),
+            RestoreWorker(self.var, ledger=stack.ledger, settings=settings),
+            Supervisor(self.var, ledger=stack.ledger, settings=settings),
+            RefreshWorker(self.var, ledger=stack.ledger, settings=settings),
+        ]
         self._make_lake(environment=environment)
         site.start()
+        # Where nothing is left to make they need not wait for anything.
+        is_again = self.made.has(GUARDED)
+        for program in programs if is_again else ():
+            program.start()
         with self.made.once("databases", "How far each database is trusted") as todo:
             if todo:
                 self._set_up_databases(stack, environment=environment)
@@ -114,18 +126,12 @@ class Demo:
         self._set_up_optimizer(stack, environment=environment)
         self._set_up_readiness(stack, environment=environment)
         self._set_up_front_ends(stack, environment=environment)
-        programs: list[Server] = [
-            Worker(self.var, ledger=stack.ledger, settings=settings),
-            RestoreWorker(self.var, ledger=stack.ledger, settings=settings),
-            Supervisor(self.var, ledger=stack.ledger, settings=settings),
-            RefreshWorker(self.var, ledger=stack.ledger, settings=settings),
-        ]
         with step("The portal's workers and supervisor"):
-            for program in programs:
+            for program in () if is_again else programs:
                 program.start()
             for program in programs:
                 program.wait_ready()
-        with self.made.once("guarded", "People who touch LEVEL and TTL, and drop a table") as todo:
+        with self.made.once(GUARDED, "People who touch LEVEL and TTL, and drop a table") as todo:
             if todo:
                 site.process.wait_until(lambda: site.follows(LAKE), timeout_seconds=60)
                 _run(["-m", "stack.lake.guarded", str(stack.lakes_file)], environment=environment)

@@ -113,6 +113,7 @@ class ServerProcess:
         self.name = name
         self.log = log
         self._child: subprocess.Popen[bytes] | None = None
+        self._log_began = 0
 
     def start(
         self,
@@ -125,6 +126,7 @@ class ServerProcess:
         """Start the process; returns at once."""
         self.log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.log.touch(mode=0o600)
+        self._log_began = self.log.stat().st_size
         with self.log.open("ab") as output:
             self._child = subprocess.Popen(
                 list(argv),
@@ -144,6 +146,12 @@ class ServerProcess:
         if self._child is None:
             raise StackError(f"{self.name} was not started.")
         return self._child.pid
+
+    def said(self) -> str:
+        """Return what stands in the log since the start: the file is kept from run to run."""
+        with self.log.open("rb") as log:
+            log.seek(self._log_began)
+            return log.read().decode(errors="replace")
 
     def is_alive(self) -> bool:
         """Whether the child runs."""

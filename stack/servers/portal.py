@@ -95,8 +95,7 @@ class Worker(_PortalProcess):
 
     def is_ready(self) -> bool:
         """Whether the worker said that it is ready."""
-        text = self.process.log.read_text(encoding="utf-8", errors="replace")
-        return " ready." in text[text.rfind("[config]") :]
+        return " ready." in self.process.said()
 
 
 class RestoreWorker(Worker):

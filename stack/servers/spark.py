@@ -91,7 +91,4 @@ class SparkWorker(_SparkServer):
 
     def is_ready(self) -> bool:
         """Whether the worker has registered with its master."""
-        log = self.process.log
-        return super().is_ready() and "Successfully registered with master" in log.read_text(
-            encoding="utf-8", errors="replace"
-        )
+        return super().is_ready() and "Successfully registered with master" in self.process.said()
