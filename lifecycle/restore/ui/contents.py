@@ -14,6 +14,8 @@ from lifecycle.restore.services.contents import (
     backup_inspection_request,
     backup_look_newest,
 )
+from portal.runs.domain import RunState
+from portal.runs.models import Run
 from portal.runs.requests.selectors import run_waits
 from portal.ui.frame.context import current_lake, person
 
@@ -37,9 +39,17 @@ def backup_contents(request: HttpRequest, day: date, db: str, table: str) -> Htt
 
 @require_POST
 def backup_contents_look(request: HttpRequest, day: date, db: str, table: str) -> HttpResponse:
-    """Have a table's backup looked into."""
-    lake, what = current_lake(request), BackupOfTable(day, db, table)
-    backup_inspection_request(lake, what, user=person(request), now=timezone.now())
-    messages.info(request, "The manifests are being read; what they say is shown here in a moment.")
+    """Have a table's backup looked into; with `unless_read` only where nobody had it before."""
+    lake, what, user = current_lake(request), BackupOfTable(day, db, table), person(request)
+    unless_read = "unless_read" in request.POST
+    if not unless_read or not _was_read(backup_look_newest(lake, what, user=user)):
+        backup_inspection_request(lake, what, user=user, now=timezone.now())
+        words = "The manifests are being read; what they say is shown here in a moment."
+        messages.info(request, words)
     url = reverse("lifecycle:backup-contents", args=[day, db, table])
     return HttpResponseRedirect(f"{url}?lake={lake}")
+
+
+def _was_read(run: Run | None) -> bool:
+    """Whether a look is under way, or has found something."""
+    return run is not None and (not run.is_final or run.state == RunState.DONE)

@@ -1,5 +1,8 @@
 """Links previews, restores, their undo and looks into backups to their pages."""
 
+from datetime import date
+from urllib.parse import urlencode
+
 from django.urls import reverse
 
 from lifecycle.core.ui.run_subjects import linked, page_subject
@@ -16,6 +19,7 @@ def register_run_subjects() -> None:
     register_run_subject(_PREVIEW, linked(lambda run: _restore(run.subject_id, lake=run.lake)))
     register_run_subject("restore", linked(_undone), in_lists=False)
     register_run_subject("backup", linked(_backup))
+    register_run_subject("backup_table", linked(_contents))
 
 
 def _restore(preview_id: str, *, lake: str) -> RunSubject:
@@ -37,3 +41,10 @@ def _backup(run: Run) -> RunSubject | None:
     if "batch" in run.params:
         return RunSubject("Backup batch", reverse("lifecycle:backup", args=[run.params["batch"]]))
     return None
+
+
+def _contents(run: Run) -> RunSubject:
+    """Link a look into a table's backup to what it found."""
+    day, db, table = (str(run.params[key]) for key in ("day", "db", "table"))
+    url = reverse("lifecycle:backup-contents", args=[date.fromisoformat(day), db, table])
+    return RunSubject(f"Backup of {db}.{table}", f"{url}?{urlencode({'lake': run.lake})}")

@@ -95,6 +95,23 @@ def test_many_batches_are_read_by_spark(world: World, monkeypatch: pytest.Monkey
     }
 
 
+def test_one_click_reads_a_backup_once_and_shows_it_afterwards(world: World) -> None:
+    backup(world.root)
+    page = f"/lifecycle/backups/days/{NOW.date()}/sales/orders/"
+    alice = client_of(world, "alice")
+    assert 'name="unless_read"' in alice.get(page).content.decode()
+    for _ in range(2):
+        answer = alice.post(f"{page}inside/look/", {"unless_read": "1"})
+        assert answer.headers["Location"].startswith(f"{page}inside/")
+        run = Run.objects.get(kind="lifecycle.backup_look")
+        run_drive(run.pk)
+    assert alice.post(f"{page}inside/look/").status_code == 302
+    assert Run.objects.filter(kind="lifecycle.backup_look").count() == 2
+    jobs = alice.get("/runs/").content.decode()
+    assert f'href="{page}inside/?lake=' in jobs
+    assert "Backup of sales.orders" in jobs
+
+
 def test_page_and_api_say_the_same_and_that_rows_are_left_out(world: World) -> None:
     backup(world.root)
     page = f"/lifecycle/backups/days/{NOW.date()}/sales/orders/inside/"
@@ -113,6 +130,6 @@ def test_page_and_api_say_the_same_and_that_rows_are_left_out(world: World) -> N
     said = alice.get(api).json()
     assert json.loads(json.dumps(said["contents"])) == said["contents"]
     assert said["contents"]["n_items"] == 2
-    assert page in alice.get(page.removesuffix("inside/")).content.decode()
+    assert f"{page}look/" in alice.get(page.removesuffix("inside/")).content.decode()
     for url in (page, api):
         assert client_of(world, "eve").get(url).status_code == 404
