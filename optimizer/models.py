@@ -1,7 +1,13 @@
 """What the optimizer room keeps; one file a question."""
 
 from optimizer.core.models import OptimizeTask
-from optimizer.hudi.tables.models import HudiAlarm, HudiPoint, HudiTable, StoredInspection
+from optimizer.hudi.tables.models import (
+    HudiAlarm,
+    HudiInstant,
+    HudiPoint,
+    HudiTable,
+    StoredInspection,
+)
 from optimizer.iceberg.inspect.models import HealthPoint, PartitionHealth
 from optimizer.iceberg.maintenance.models import Quarantine
 from optimizer.iceberg.tables.models import Commit, IcebergTable, LayoutWrite
@@ -12,6 +18,7 @@ __all__ = [
     "Commit",
     "HealthPoint",
     "HudiAlarm",
+    "HudiInstant",
     "HudiPoint",
     "HudiTable",
     "IcebergTable",

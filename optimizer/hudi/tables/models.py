@@ -10,6 +10,8 @@ from optimizer.core.models import MaintainedTable
 from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.maintenance.domain.tasks import LISTED, TASKS
 
+INSTANT_CHARS = 32
+
 
 class HudiTable(MaintainedTable):
     """One table as the metastore last told of it; counts and findings are those of its last look.
@@ -139,6 +141,26 @@ class StoredInspection(models.Model):
     def pack(look: HudiInspection) -> bytes:
         """Return what `packed` holds of a look; a slice of a file group takes some 20 bytes."""
         return zlib.compress(json.dumps(look.as_dict()).encode())
+
+
+class HudiInstant(models.Model):
+    """An instant of a table as its last look found it; search finds it by its id."""
+
+    table = models.ForeignKey(HudiTable, on_delete=models.CASCADE, related_name="instants")
+    instant = models.CharField(max_length=INSTANT_CHARS)
+    action = models.CharField(max_length=32)
+    state = models.CharField(max_length=16)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["table", "instant", "action"], name="optimizer_hudi_instant_once"
+            )
+        ]
+        indexes: ClassVar = [models.Index(fields=["instant"], name="optimizer_hudi_instant")]
+
+    def __str__(self) -> str:
+        return f"{self.instant} of {self.table_id}"
 
 
 class HudiPoint(models.Model):

@@ -1,14 +1,25 @@
-"""Reads the instants of a Hudi table's timeline, the stuck ones, and what is known of the rest."""
+"""Reads the instants of a Hudi table's timeline, the stuck ones, and finds one by its id."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from urllib.parse import urlencode
+
+from django.urls import reverse
 
 from optimizer.hudi.inspect.domain.facts import HudiInspection, Instant, InstantState
 from optimizer.hudi.inspect.domain.timeline import stuck
+from optimizer.hudi.tables.selectors.tables import hudi_of
+from optimizer.models import HudiInstant
 from optimizer.policies.domain.hudi_policy import HudiPolicy
+from portal.access.models import User
+from portal.search.registry import Hit
+from portal.ui.frame.states import badge_for
 
 STUCK = "stuck"
+_TYPED = re.compile(r"([0-9]{14}|[0-9]{17})([._][0-9A-Za-z._]*)?")
+"""An instant to the second or the millisecond, or the name of its file in the timeline."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,3 +87,23 @@ def _row(one: Instant, silent: Mapping[str, datetime]) -> InstantRow:
         by=one.by,
         silent_since=silent[one.instant] if is_stuck else None,
     )
+
+
+def instants_found(user: User, lake: str, text: str, limit: int) -> list[Hit]:
+    """Find instants by their ids, of tables that the person may see; a source of the search.
+
+    They are those of the timeline as each table was inspected last.
+    """
+    typed = _TYPED.fullmatch(text.strip())
+    if not typed:
+        return []
+    rows = HudiInstant.objects.filter(instant=typed[1], table__in=hudi_of(lake, user))
+    query = urlencode({"lake": lake, "instant": typed[1]})
+    return [
+        Hit(
+            f"Instant {row.instant}",
+            f"{reverse('optimizer:hudi-timeline', args=[row.table_id])}?{query}",
+            f"{row.table}, {row.action}, {badge_for(f'INSTANT_{row.state}').word}",
+        )
+        for row in rows.select_related("table").order_by("table__db", "table__table")[:limit]
+    ]

@@ -21,6 +21,7 @@ from optimizer.hudi.inspect.domain.schedule import carried, next_inspection_at
 from optimizer.hudi.inspect.domain.staleness import Staleness, staleness_of
 from optimizer.hudi.inspect.domain.timeline import PLANNED, last_write_at, pending, stuck, unfit
 from optimizer.hudi.inspect.services.alarms import alarms_keep
+from optimizer.hudi.inspect.services.instant_rows import instants_keep
 from optimizer.models import HudiPoint, HudiTable, StoredInspection
 from optimizer.policies.domain.hudi_policy import HudiPolicy
 from portal.lake.errors import RuleViolation
@@ -63,6 +64,7 @@ def look_keep(lake: str, key: int, found: ReadLook, policy: HudiPolicy, *, now: 
             "into fewer file groups.",
         )
     StoredInspection.objects.update_or_create(table=table, defaults={"at": at, "packed": packed})
+    instants_keep(table, look)
     _show(table, found, look, policy, now=now)
     return True
 

@@ -15,6 +15,7 @@ from optimizer.hudi.inspect.selectors.snapshots import hudi_policy_of, last_insp
 from optimizer.hudi.pages.ui import charts
 from optimizer.hudi.pages.ui.lists import ANY, HeldFilter, HeldSpec, held_response
 from optimizer.hudi.pages.ui.nav import frame_of
+from optimizer.hudi.tables.models import INSTANT_CHARS
 from optimizer.hudi.tables.selectors.tables import get_hudi_for_user
 from portal.ui.frame.context import person
 from portal.ui.frame.states import badge_for
@@ -54,7 +55,7 @@ INSTANTS = HeldSpec(
 
 
 class InstantFilter(HeldFilter):
-    """Instants by action, state, and which timeline they are in."""
+    """Instants by action, state, which timeline they are in, and how they begin."""
 
     action = forms.ChoiceField(
         choices=[ANY, *((str(one), str(one)) for one in Action)], label="Action", required=False
@@ -65,6 +66,7 @@ class InstantFilter(HeldFilter):
     where = forms.ChoiceField(
         choices=[ANY, (ACTIVE, "Active"), (ARCHIVED, "Archived")], label="Timeline", required=False
     )
+    instant = forms.CharField(label="Instant", required=False, max_length=INSTANT_CHARS)
 
     def keeps(self, row: InstantRow, chosen: Mapping[str, Any]) -> bool:
         """Whether an instant is in the list."""
@@ -73,6 +75,7 @@ class InstantFilter(HeldFilter):
             (not action or row.action == action)
             and (not state or row.state == state or (state == PENDING and row.is_pending))
             and (not where or row.is_archived is (where == ARCHIVED))
+            and row.instant.startswith(chosen["instant"])
         )
 
 

@@ -174,6 +174,7 @@ def test_the_timeline_shows_every_instant_with_its_times(people: People) -> None
         ("?state=requested", [name(170), name(130), name(120)]),
         ("?action=clustering", [name(140)]),
         ("?where=archived", [name(1)]),
+        (f"?instant={name(150)[:-3]}", [name(150)]),
         ("?state=pending&action=clean", [name(170)]),
         ("?state=nonsense", []),
     ):
