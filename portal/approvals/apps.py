@@ -8,3 +8,9 @@ class ApprovalsConfig(AppConfig):
 
     name = "portal.approvals"
     label = "approvals"
+
+    def ready(self) -> None:
+        """Register the mails of comments; imported here, because models must be loaded first."""
+        from portal.approvals.comment_mails import register_comment_mails
+
+        register_comment_mails()

@@ -89,9 +89,13 @@ class ApprovalComment(models.Model):
     author = models.CharField(max_length=150)
     text = models.TextField()
     at = models.DateTimeField()
+    notified_at = models.DateTimeField(
+        null=True, help_text="When it was mailed, or was too old for it."
+    )
 
     class Meta:
         indexes = [
+            models.Index(fields=["lake", "notified_at"], name="approvals_comments_untold"),
             models.Index(fields=["kind", "object_id", "at"], name="approvals_comments_on"),
             models.Index(fields=["author", "at"], name="approvals_comments_by"),
         ]

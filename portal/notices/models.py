@@ -5,6 +5,8 @@ from enum import StrEnum
 
 from django.db import models
 
+from portal.notices.kinds import mail_kind_title
+
 
 class NoticeState(StrEnum):
     """The states of a notice; FAILED is shown to operators."""
@@ -64,9 +66,8 @@ class Notice(models.Model):
 
     @property
     def kind_words(self) -> str:
-        """The kind in words: `optimizer.hudi_alarm.1732` is "Hudi alarm"."""
-        names = [part for part in self.kind.split(".") if not part.isdigit()]
-        return names[-1].replace("_", " ").capitalize() if names else self.kind
+        """The kind in words: `optimizer.hudi_alarm.1732` is "Alarm: Hudi table"."""
+        return mail_kind_title(self.kind)
 
 
 class CalendarAddress(models.Model):
@@ -78,3 +79,16 @@ class CalendarAddress(models.Model):
 
     def __str__(self) -> str:
         return f"calendar of {self.user_id}"
+
+
+class MutedMail(models.Model):
+    """A kind of mail that a person turned off."""
+
+    user = models.ForeignKey("access.User", on_delete=models.CASCADE, related_name="+")
+    kind = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "kind"], name="notices_muted_once")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} muted by {self.user_id}"

@@ -22,6 +22,7 @@ from lifecycle.notices.services.daily_sections import (
 from lifecycle.notices.services.daily_trends import lake_trends
 from lifecycle.notices.services.week_ahead import notifying_days
 from portal.notices.models import Notice
+from portal.notices.muting import who_muted
 from portal.notices.services import Mail, notice_queue, webhook_queue
 
 REPORT = "lifecycle.daily_report"
@@ -39,7 +40,7 @@ def daily_report_queue(generation: ScanSnapshot, *, now: datetime) -> int:
         since=since,
         now=now,
     )
-    n_mails = 0
+    n_mails, without_report = 0, who_muted(REPORT)
     for username, daily in _readers(generation.lake, rows, people):
         is_admin = username in people.admins
         runs = failed_runs(generation.lake, since=since, now=now) if is_admin else []
@@ -47,7 +48,9 @@ def daily_report_queue(generation: ScanSnapshot, *, now: datetime) -> int:
         sections = report_sections(generation.lake, daily, person=person)
         if runs:
             sections.insert(2, failed_runs_section(generation.lake, runs))
-        mails = {REPORT: _report(generation, username, daily, sections, is_admin=is_admin)}
+        mails = {}
+        if username not in without_report:
+            mails[REPORT] = _report(generation, username, daily, sections, is_admin=is_admin)
         if daily.nonconforming:
             mails[ALARM] = _alarm(generation, username, daily, person=person)
         for kind, mail in mails.items():

@@ -17,6 +17,7 @@ from portal.notices.services import notice_queue
 from portal.runs.models import Run, RunEvent
 from portal.runs.records.logs import Line, run_log_many
 
+LATE_COMMIT = "lifecycle.late_commit"
 LOGGED = 50
 
 
@@ -39,7 +40,7 @@ def late_commits_queue(run: Run, told: Sequence[Mapping[str, Any]], *, now: date
     for username, items in sorted(by_person.items()):
         noun = "place" if len(items) == 1 else "places"
         notice_queue(
-            f"lifecycle.late_commit.{str(run.pk)[:8]}",
+            f"{LATE_COMMIT}.{str(run.pk)[:8]}",
             lake=run.lake,
             day=day,
             recipient=username,

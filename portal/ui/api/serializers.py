@@ -81,10 +81,23 @@ class RunDetailSerializer(RunSerializer):
 class MailSerializer(serializers.ModelSerializer[Notice]):
     """One mail to one person, and what became of it."""
 
+    kind_words = serializers.CharField(read_only=True, help_text="The kind, as pages call it.")
+
     class Meta:
         model = Notice
         fields: tuple[str, ...] = (
-            *("id", "lake", "kind", "day", "recipient", "email", "subject", "state", "attempts"),
+            *(
+                "id",
+                "lake",
+                "kind",
+                "kind_words",
+                "day",
+                "recipient",
+                "email",
+                "subject",
+                "state",
+                "attempts",
+            ),
             *("n_repeats", "queued_at", "sent_at", "message_id", "error"),
         )
         read_only_fields = fields
@@ -102,6 +115,21 @@ class MailRetrySerializer(serializers.Serializer[None]):
     """The address to try; empty = the one that the mail has."""
 
     email = serializers.CharField(max_length=254, required=False, allow_blank=True, default="")
+
+
+class MailKindSerializer(serializers.Serializer[dict[str, object]]):
+    """One kind of mail."""
+
+    kind = serializers.CharField(help_text="The kinds of its mails begin with it.")
+    title = serializers.CharField()
+    may_be_muted = serializers.BooleanField(help_text="Whether you may turn it off.")
+    is_muted = serializers.BooleanField(help_text="Whether you turned it off.")
+
+
+class MutedSerializer(serializers.Serializer[None]):
+    """The kinds to turn off; all others are turned on."""
+
+    kinds = serializers.ListField(child=serializers.CharField(max_length=64), max_length=100)
 
 
 class AuditEventSerializer(serializers.ModelSerializer[AuditEvent]):

@@ -9,6 +9,8 @@ from rest_framework.response import Response
 
 from portal.health import health_now
 from portal.lake.errors import NotVisible
+from portal.notices.kinds import mail_kinds
+from portal.notices.muting import mails_mute, muted_by
 from portal.notices.selectors import get_notice_for_user, notices_for_user
 from portal.notices.services import notice_retry
 from portal.runs.kinds.hours import hours_wait, working_hours
@@ -28,8 +30,10 @@ from portal.ui.api.serializers import (
     EmergencyStopSerializer,
     HealthSerializer,
     MailDetailSerializer,
+    MailKindSerializer,
     MailRetrySerializer,
     MailSerializer,
+    MutedSerializer,
     ReasonSerializer,
     ResumptionSerializer,
     RunDetailSerializer,
@@ -144,6 +148,33 @@ class MailRetry(ApiView):
         """Try a mail that failed once more (admins and operators), to `email` where it is given."""
         email = self.data["email"]
         return notice_retry(notice_id, user=self.user, email=email, now=timezone.now())
+
+
+class MailKindList(ApiView):
+    """The kinds of mail."""
+
+    @operation("mail_kinds_list", answer=MailKindSerializer, many=True)
+    def get(self) -> object:
+        """List the kinds of mail, and which of them you turned off."""
+        return self._kinds()
+
+    @operation("mail_kinds_mute", body=MutedSerializer, answer=MailKindSerializer, many=True)
+    def post(self) -> object:
+        """Turn off exactly these kinds of mail for yourself, and the others on."""
+        mails_mute(self.user, self.data["kinds"])
+        return self._kinds()
+
+    def _kinds(self) -> list[dict[str, object]]:
+        muted = muted_by(self.user)
+        return [
+            {
+                "kind": one.name,
+                "title": one.title,
+                "may_be_muted": one.may_be_muted,
+                "is_muted": one.name in muted,
+            }
+            for one in mail_kinds()
+        ]
 
 
 class HealthView(ApiView):

@@ -11,6 +11,7 @@ from django import forms
 from django.db.models import QuerySet
 
 from portal.audit.models import AuditEvent
+from portal.notices.kinds import mail_kind_title, mail_kinds
 from portal.notices.models import Notice, NoticeState
 from portal.runs.domain import ACTIVE, RunState
 from portal.runs.kinds.registry import all_kinds
@@ -129,10 +130,24 @@ class AuditFilter(ListFilter):
         fields: list[str] = []
 
 
+class MailKindInput(forms.Select):
+    """A choice of the kinds of mail in words, which also takes the beginning of any other."""
+
+    def optgroups(self, name: str, value: list[str], attrs: Any = None) -> Any:
+        """Return the registered kinds, and what an older address has in place of one."""
+        kinds = [(kind.name, kind.title) for kind in mail_kinds()]
+        known = {"", *(kind for kind, _ in kinds)}
+        others = [(one, mail_kind_title(one)) for one in value if one and one not in known]
+        self.choices = [("", "Any"), *kinds, *others]
+        return super().optgroups(name, value, attrs)
+
+
 class MailFilter(ListFilter):
     """Mails by kind, state, person and day."""
 
-    kind = prefix("kind", "Kind")
+    kind = filters.CharFilter(
+        field_name="kind", lookup_expr="startswith", label="Kind", widget=MailKindInput()
+    )
     state = filters.ChoiceFilter(
         choices=[(state.value, badge_for(state).word) for state in NoticeState],
         label="State",

@@ -28,3 +28,10 @@ def person_name(username: str) -> str:
 def line(value: object) -> str:
     """Write a name so that it stays on its line of the plain text."""
     return one_line(str(value))
+
+
+@register.filter
+def indented(value: object) -> str:
+    """Write text of several lines below a dash, so that no line of it passes for the mail's."""
+    lines = str(value).splitlines()
+    return "\n  ".join(one_line(line) for line in lines)

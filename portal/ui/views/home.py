@@ -6,6 +6,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from portal.access.registry import cards_for
+from portal.notices.muting import mutable_kinds, muted_by
 from portal.ui.charts.sparklines import spark_of
 from portal.ui.demo_progress import demo_progress
 from portal.ui.frame.context import lake_or_none, person
@@ -53,5 +54,10 @@ def home_picture(request: HttpRequest, key: str) -> HttpResponse:
 @require_GET
 def profile(request: HttpRequest) -> HttpResponse:
     """Show who the person is to the portal."""
-    context = {"databases": list(administered_databases(person(request)))}
+    user = person(request)
+    off = muted_by(user)
+    context = {
+        "databases": list(administered_databases(user)),
+        "mails": [(kind, kind.name not in off) for kind in mutable_kinds()],
+    }
     return render(request, "portal/profile.html", context)

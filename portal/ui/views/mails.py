@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from portal.notices.models import Notice, NoticeState
+from portal.notices.muting import mails_mute, mutable_kinds
 from portal.notices.selectors import get_notice_for_user, notice_counts, notices_for_user
 from portal.notices.services import notice_retry
 from portal.ui.frame.context import current_lake, person
@@ -40,13 +41,13 @@ COLUMNS = (
         help="Sent again because the mail server's answer was lost; it may have come twice.",
     ),
     Column(key="day", title="Day", kind="day"),
-    Column(key="sent_at", title="Removed", kind="ago"),
+    Column(key="sent_at", title="Sent", kind="ago"),
 )
 EXPORTS = tuple(
     Column(key=key, title=key)
     for key in (
-        "id", "kind", "day", "recipient", "email", "subject", "state", "attempts", "n_repeats",
-        "queued_at", "sent_at", "message_id", "error",
+        "id", "kind", "kind_words", "day", "recipient", "email", "subject", "state", "attempts",
+        "n_repeats", "queued_at", "sent_at", "message_id", "error",
     )
 )  # fmt: skip
 
@@ -82,6 +83,16 @@ def mail(request: HttpRequest, notice_id: UUID) -> HttpResponseBase:
     found = get_notice_for_user(notice_id, user)
     may_retry = user.is_lake_staff and found.state == NoticeState.FAILED
     return render(request, "portal/mail.html", {"mail": found, "may_retry": may_retry})
+
+
+@require_POST
+def muting(request: HttpRequest) -> HttpResponseRedirect:
+    """Turn off the kinds of mail that the person left unticked, and on the others."""
+    wanted = set(request.POST.getlist("kinds"))
+    off = [kind.name for kind in mutable_kinds() if kind.name not in wanted]
+    mails_mute(person(request), off)
+    messages.success(request, "Your choice of mails was saved.")
+    return HttpResponseRedirect(f"{reverse('ui:profile')}#mails")
 
 
 @require_POST

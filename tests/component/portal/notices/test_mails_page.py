@@ -119,9 +119,22 @@ def test_kinds_are_said_in_words(people: People, lake: LakeConfig, now: datetime
     client = Client()
     client.force_login(people.owner)
     page = client.get(reverse("ui:mails")).content.decode()
-    assert "Hudi alarm" in page
+    assert "Alarm: Hudi table" in page
     assert found.kind not in page
+    row = client.get(reverse("ui:api-mails")).json()["results"][0]
+    assert (row["kind"], row["kind_words"]) == (found.kind, "Alarm: Hudi table")
     assert found.kind in client.get(reverse("ui:mail", args=[found.pk])).content.decode()
+
+
+@pytest.mark.usefixtures("mails")
+def test_kinds_are_chosen_by_their_words_and_old_addresses_still_filter(people: People) -> None:
+    client = Client()
+    client.force_login(people.admin)
+    page = client.get(reverse("ui:mails") + "?kind=lifecycle.day_ahead").content.decode()
+    assert '<option value="lifecycle.day_ahead" selected>Data expires tomorrow</option>' in page
+    assert '<option value="optimizer.hudi_alarm">Alarm: Hudi table</option>' in page
+    older = client.get(reverse("ui:mails") + "?kind=lifecycle.day").content.decode()
+    assert '<option value="lifecycle.day" selected>Day</option>' in older
 
 
 def test_an_empty_page_says_when_mails_begin(people: People, lake: LakeConfig) -> None:
