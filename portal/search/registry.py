@@ -34,16 +34,28 @@ class SearchSource:
     find: Find
 
 
+Key = Mapping[str, Any]
+"""What an address has of the object that its page shows."""
+
+
+class Visible(Protocol):
+    """Tells which objects a person may see, in a number of queries that does not grow with them."""
+
+    def __call__(self, user: User, lake: str, keys: Sequence[Key]) -> Sequence[Key]:
+        """Return those of the keys whose objects are there for the person."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ObjectPage:
     """A page that shows one object, for the list of what a person opened last."""
 
     view: str
     """The name of its address."""
-    title: Callable[[Mapping[str, Any]], str]
+    title: Callable[[Key], str]
     """Returns what the object is called, from what the address has of it."""
-    is_table: bool = False
-    """Whether the title is `database.table`: shown while the person may see the table."""
+    visible: Visible
+    """Asked each time that the list is shown."""
 
 
 _sources: dict[str, SearchSource] = {}

@@ -35,10 +35,15 @@ def register_owned_tables(provider: OwnedTables) -> OwnedTables:
     return provider
 
 
+def runs_visible(user: User) -> QuerySet[Run]:
+    """Return the runs of every lake that the person may see."""
+    runs = Run.objects.all()
+    return runs if user.is_lake_staff else runs.filter(requested_by=user.username)
+
+
 def runs_for_user(user: User, lake: str) -> QuerySet[Run]:
     """Return the runs of a lake that the person may see."""
-    runs = Run.objects.filter(lake=lake)
-    return runs if user.is_lake_staff else runs.filter(requested_by=user.username)
+    return runs_visible(user).filter(lake=lake)
 
 
 def get_run_for_user(run_id: UUID | str, user: User) -> Run:
@@ -47,11 +52,8 @@ def get_run_for_user(run_id: UUID | str, user: User) -> Run:
     Raises:
         NotVisible: there is none for this person.
     """
-    runs = Run.objects.all()
-    if not user.is_lake_staff:
-        runs = runs.filter(requested_by=user.username)
     try:
-        run = runs.filter(pk=run_id).first()
+        run = runs_visible(user).filter(pk=run_id).first()
     except ValidationError:
         run = None
     if run is None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -12,11 +12,13 @@ from portal.approvals.models import Proposal
 from portal.approvals.proposals import ProposalKind
 from portal.search.registry import (
     Hit,
+    Key,
     ObjectPage,
     SearchSource,
     register_object_page,
     register_source,
 )
+from portal.search.selectors.objects import with_ids_of
 from portal.search.selectors.platform import id_begun, title_matches
 from portal.ui.frame.states import badge_for
 
@@ -30,7 +32,7 @@ def register_proposals(
 ) -> None:
     """Add a kind to the search; `about` names one, and `page` is the address of its page.
 
-    Its pages are among those that a person opened last.
+    Its pages are among those that a person opened last, while the person may see the proposal.
     """
 
     def find(user: User, lake: str, text: str, limit: int) -> Sequence[Hit]:
@@ -41,7 +43,11 @@ def register_proposals(
 
     register_source(SearchSource(f"proposals.{kind.name}", title, order, find))
     singular = title.removesuffix("s")
-    register_object_page(ObjectPage(page, lambda key: f"{singular} {_only(key)[:8]}"))
+
+    def seen(user: User, lake: str, keys: Sequence[Key]) -> list[Key]:
+        return with_ids_of(kind.visible(lake, user), keys)
+
+    register_object_page(ObjectPage(page, lambda key: f"{singular} {_only(key)[:8]}", seen))
 
 
 def _wanted(text: str) -> Callable[[Proposal, str], bool]:
@@ -56,5 +62,5 @@ def _hit(one: Proposal, about: str, page: str, lake: str) -> Hit:
     return Hit(f"{about} {str(one.pk)[:8]}", url, badge_for(one.state).word)
 
 
-def _only(key: Any) -> str:
+def _only(key: Key) -> str:
     return str(next(iter(key.values())))

@@ -144,10 +144,12 @@ def test_what_was_opened_last_is_shown_to_who_opened_it(
     client: Client, people: People, now: datetime
 ) -> None:
     for number in range(KEPT + 2):
+        key = f"{number}" * 8 + "-0000-4000-8000-000000000000"
+        Run.objects.create(id=key, lake=LAKE, kind="scan", requested_by="olga", queued_at=now)
         opened_record(
             people.owner,
             view="ui:run",
-            key={"run_id": f"{number}" * 8},
+            key={"run_id": key},
             lake=LAKE,
             url=f"/runs/{number}/",
             now=now + timedelta(seconds=number),
