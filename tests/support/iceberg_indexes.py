@@ -1,6 +1,7 @@
 """What the indexes of a table of the small Iceberg lake say, read as an outsider reads them."""
 
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -12,6 +13,13 @@ from optimizer.indexes.domain.envelope import Header, Kind, unwrap
 from optimizer.indexes.domain.hashing import hash_bytes, hash_strings, hash_words
 from optimizer.indexes.domain.manifest import Manifest
 from tests.support.iceberg_lake import WrittenTable
+
+
+def index(table: WrittenTable, *columns: str, **more: Any) -> dict[str, Any]:
+    """Let the job index columns of a table, and return its result."""
+    task = table.lake.task(table, kind="INDEX", index_columns=list(columns), **more)
+    (result,) = table.lake.optimize(task)
+    return result
 
 
 def folder_of(table: WrittenTable) -> Path:
@@ -55,3 +63,7 @@ def might_hold(table: WrittenTable, location: str, field_id: int, value: int | s
     else:
         hashes = hash_words(np.array([value], dtype=np.int64).view(np.uint64))
     return bool(Bloom.read(body).might_hold(hashes)[0])
+
+
+def locations(table: WrittenTable, what: str = "data_files") -> set[str]:
+    return {str(one["file_path"]) for one in table.files(what)}

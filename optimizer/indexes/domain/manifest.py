@@ -56,10 +56,14 @@ BlobKey = tuple[int, str]
 
 @dataclass(frozen=True)
 class Covered:
-    """A data file with its blobs."""
+    """A data file with its blobs, and what was found not to be worth one.
+
+    `refused` is for builders: by field id and the kind that was asked for (or `auto`), the reason.
+    """
 
     data_file: DataFile
     blobs: Mapping[BlobKey, BlobPlace]
+    refused: Mapping[BlobKey, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -92,8 +96,9 @@ class Manifest:
         kept: dict[str, Covered] = {}
         for location, covered in self.covered.items():
             blobs = {k: p for k, p in covered.blobs.items() if wanted(covered.data_file, k)}
-            if blobs:
-                kept[location] = Covered(covered.data_file, blobs)
+            refused = {k: why for k, why in covered.refused.items() if wanted(covered.data_file, k)}
+            if blobs or refused:
+                kept[location] = Covered(covered.data_file, blobs, refused)
         return replace(self, covered=kept)
 
     def adding(self, more: Iterable[Covered]) -> "Manifest":
@@ -108,6 +113,7 @@ class Manifest:
                 joined[new.data_file.location] = Covered(
                     new.data_file if new.data_file.row_groups else old.data_file,
                     {**old.blobs, **new.blobs},
+                    {**old.refused, **new.refused},
                 )
             else:
                 joined[new.data_file.location] = new
@@ -150,6 +156,7 @@ def write(manifest: Manifest) -> bytes:
     number = {name: at for at, name in enumerate(files)}
     data_files: list[list[object]] = []
     blobs: list[list[object]] = []
+    refused: list[list[object]] = []
     for at, location in enumerate(sorted(manifest.covered)):
         covered = manifest.covered[location]
         one = covered.data_file
@@ -157,6 +164,7 @@ def write(manifest: Manifest) -> bytes:
         data_files.append([location, one.size, one.records, one.sequence, groups])
         for (field_id, kind), place in sorted(covered.blobs.items()):
             blobs.append([at, field_id, kind, number[place.file], place.offset, place.length])
+        refused += [[at, *key, why] for key, why in sorted(covered.refused.items())]
     whole = {
         "format": FORMAT,
         "version": VERSION,
@@ -168,6 +176,8 @@ def write(manifest: Manifest) -> bytes:
         "data_files": data_files,
         "blobs": blobs,
     }
+    if refused:
+        whole["refused"] = refused
     text = json.dumps(whole, separators=(",", ":"), ensure_ascii=False)
     return gzip.compress(text.encode(errors="surrogatepass"), 6, mtime=0)
 
@@ -215,10 +225,13 @@ def _parsed(whole: dict[str, Any], table_uuid: UUID) -> Manifest:
     for data_file, field_id, kind, file, offset, length, *_ in whole["blobs"]:
         place = BlobPlace(files[_number(file)], _number(offset), _number(length))
         blobs[_number(data_file)][_number(field_id), _text(kind)] = place
+    refused: list[dict[BlobKey, str]] = [{} for _ in data_files]
+    for data_file, field_id, kind, why, *_ in whole.get("refused", ()):
+        refused[_number(data_file)][_number(field_id), _text(kind)] = _text(why)
     covered = {
-        one.location: Covered(one, mine)
-        for one, mine in zip(data_files, blobs, strict=True)
-        if mine
+        one.location: Covered(one, mine, theirs)
+        for one, mine, theirs in zip(data_files, blobs, refused, strict=True)
+        if mine or theirs
     }
     return Manifest(
         table_uuid,

@@ -64,6 +64,7 @@ class IndexBuild:
         self._store = store
         self._now = now
         self._footers = Footers(table)
+        self._names: dict[int, str] = {}
 
     def batches(self, lacks: Sequence[Lack]) -> Iterator[list[Lack]]:
         """Yield the batches in which files are read and published, each of one set of columns."""
@@ -91,6 +92,7 @@ class IndexBuild:
         """
         files = [file for file, _ in batch]
         columns = batch[0][1]
+        self._names |= {column.field_id: column.name for column in columns}
         row_groups: dict[str, RowGroups] = {}
         whole = []
         for file, found in zip(files, self._footers.read(files), strict=True):
@@ -103,7 +105,7 @@ class IndexBuild:
         covered = self._written(built, {one.data_file.location: one for one in whole}, row_groups)
         if covered:
             self._store.publish(lambda manifest: manifest.adding(covered), now=self._now)
-            self.progress.n_files += len(covered)
+            self.progress.n_files += sum(bool(one.blobs) for one in covered)
 
     def _read(
         self, files: Sequence[LiveFile], columns: Sequence[IndexedColumn]
@@ -128,6 +130,7 @@ class IndexBuild:
     ) -> list[Covered]:
         """Write one Puffin file with the indexes of a batch."""
         places: dict[str, dict[BlobKey, tuple[int, int]]] = {}
+        refused: dict[str, dict[BlobKey, str]] = {}
         snapshot = self._table.snapshot
         writer = PuffinWriter(
             snapshot_id=self._table.snapshot_id,
@@ -138,6 +141,9 @@ class IndexBuild:
             yield writer.start()
             for location, indexes in built.items():
                 for one in self._usable(files[location], indexes):
+                    if one.refused:
+                        refused.setdefault(location, {})[one.field_id, one.wanted] = one.refused
+                        continue
                     place = writer.blob(
                         Kind(one.kind).blob_type,
                         one.field_id,
@@ -153,13 +159,15 @@ class IndexBuild:
         if not places:
             self._store.discard(name)
         covered = []
-        for location, mine in places.items():
+        for location in dict.fromkeys((*places, *refused)):
+            mine = places.get(location, {})
             of = files[location].data_file
             file = DataFile(
                 of.location, of.size, of.records, of.sequence, row_groups.get(location, ())
             )
             blobs = {key: BlobPlace(name, *place) for key, place in mine.items()}
-            covered.append(Covered(file, blobs))
+            covered.append(Covered(file, blobs, refused.get(location, {})))
+            self._tell_refused(refused.get(location, {}))
             self.progress.n_indexes += len(mine)
             self.progress.n_bytes += sum(length for _, length in mine.values())
         return covered
@@ -173,11 +181,12 @@ class IndexBuild:
                     f"{one.rows:,} rows were read and the table says {file.data_file.records:,}.",
                 )
                 return
-            if one.refused:
-                key = (f"{one.field_id}:{one.wanted}", one.refused)
-                self.progress.refused[key] = self.progress.refused.get(key, 0) + 1
-            else:
-                yield one
+            yield one
+
+    def _tell_refused(self, refused: Mapping[BlobKey, str]) -> None:
+        for (field_id, wanted), why in refused.items():
+            key = (f"{self._names.get(field_id, field_id)}:{wanted}", why)
+            self.progress.refused[key] = self.progress.refused.get(key, 0) + 1
 
     def _skip(self, file: LiveFile, why: str) -> None:
         self.progress.skipped[file.data_file.location] = why

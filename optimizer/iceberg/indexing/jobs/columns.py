@@ -9,11 +9,10 @@ from typing import Any
 
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable
 from optimizer.iceberg.indexing.domain.wanted import AUTO, WantedIndex
+from optimizer.indexes.domain.builders import unfit
 from optimizer.indexes.domain.envelope import Kind
-from optimizer.indexes.domain.values import ColumnType, ValueClass, column_type
+from optimizer.indexes.domain.values import ColumnType, column_type
 from portal.lake.errors import RuleViolation
-
-TEXT = frozenset({Kind.WORD_BLOOM, Kind.NGRAM_BLOOM, Kind.WORD_BITMAP, Kind.NGRAM_BITMAP})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +66,12 @@ def _column(table: IcebergTable, schema: Any, parents: Any, wanted: WantedIndex)
             "column of numbers, times, text or bytes, outside of lists and maps.",
             column=wanted.column,
         )
-    why = refused_kind(wanted.kind, kind_of)
-    if why:
+    refused = None if wanted.kind == AUTO else unfit(kind_of, Kind(wanted.kind))
+    if refused is not None:
         raise RuleViolation(
             "index.column_kind",
-            f"{table.name}: {wanted.column} is {said}, and {wanted.kind} is for {why}; take "
-            "another kind, or auto.",
+            f"{table.name}: {wanted.column} is {said} and cannot have {wanted.kind}: "
+            f"{refused.detail}. Take another kind, or auto.",
             column=wanted.column,
         )
     return IndexedColumn(
@@ -84,19 +83,6 @@ def _column(table: IcebergTable, schema: Any, parents: Any, wanted: WantedIndex)
         kind_of,
         said,
     )
-
-
-def refused_kind(kind: str, of: ColumnType) -> str:
-    """Say of which types a kind is, where it is not of this one; empty where it is."""
-    if kind == AUTO:
-        return ""
-    if Kind(kind) in TEXT and of.value_class is not ValueClass.STRING:
-        return "text"
-    if kind == Kind.BLOOM and of.value_class is ValueClass.BOOLEAN:
-        return "any type but boolean"
-    if kind == Kind.BLOOMRF and (of.value_class is ValueClass.BOOLEAN or not of.has_order):
-        return "numbers, times, text and decimals of at most 18 digits"
-    return ""
 
 
 def _names(schema: Any, parents: Any, field_id: int) -> Iterator[str]:

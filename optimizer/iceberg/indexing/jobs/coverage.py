@@ -12,7 +12,13 @@ from optimizer.iceberg.access.jobs.errors import clear_errors
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable
 from optimizer.iceberg.indexing.jobs.columns import IndexedColumn
 from optimizer.iceberg.rewrite.jobs.planning import TaskColumns
-from optimizer.indexes.domain.manifest import BlobKey, DataFile, Manifest
+from optimizer.indexes.domain.manifest import (
+    BlobKey,
+    BlobPlace,
+    Covered,
+    DataFile,
+    Manifest,
+)
 
 _ICEBERG = "org.apache.iceberg."
 
@@ -66,28 +72,38 @@ def lacking(
     """Return each file that lacks a wanted index, with those that it lacks, in the same order."""
     found = []
     for one in files:
-        has = blobs_of(one.data_file, manifest)
-        missing = [column for column in columns if not is_answered(column, has)]
+        covered = covered_by(one.data_file, manifest)
+        missing = [column for column in columns if not is_answered(column, covered)]
         if missing and one.data_file.records:
             found.append((one, missing))
     return found
 
 
-def blobs_of(file: DataFile, manifest: Manifest) -> Collection[BlobKey]:
-    """Return which indexes a manifest has of just this data file."""
+def covered_by(file: DataFile, manifest: Manifest) -> Covered | None:
+    """Return what a manifest has of just this data file."""
     covered = manifest.covered.get(file.location)
     if covered is None or not covered.data_file.is_the_same_as(
         file.size, file.records, file.sequence
     ):
-        return ()
-    return covered.blobs.keys()
+        return None
+    return covered
 
 
-def is_answered(column: IndexedColumn, has: Collection[BlobKey]) -> bool:
-    """Whether a wanted index is there; of `auto` any kind is enough."""
-    if column.kind == "auto":
-        return any(field_id == column.field_id for field_id, _ in has)
-    return (column.field_id, column.kind) in has
+def is_answered(column: IndexedColumn, covered: Covered | None) -> bool:
+    """Whether a wanted index is there, or known not to be worth it; `auto` takes any kind."""
+    if covered is None:
+        return False
+    if (column.field_id, column.kind) in covered.refused:
+        return True
+    return place_of(column, covered) is not None
+
+
+def place_of(column: IndexedColumn, covered: Covered) -> tuple[BlobKey, BlobPlace] | None:
+    """Return the index that answers for a wanted one, with its place."""
+    for key, place in sorted(covered.blobs.items()):
+        if key[0] == column.field_id and column.kind in ("auto", key[1]):
+            return key, place
+    return None
 
 
 def _heads(table: IcebergTable) -> list[int]:

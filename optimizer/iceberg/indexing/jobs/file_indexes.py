@@ -1,18 +1,25 @@
 """Builds all indexes of one data file while its rows pass by, in bounded memory."""
 
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 import pyarrow as pa
 
+from optimizer.iceberg.indexing.domain.wanted import AUTO
 from optimizer.iceberg.indexing.jobs.arrow_values import values_of
 from optimizer.iceberg.indexing.jobs.columns import IndexedColumn
-from optimizer.indexes.domain.bloom import BloomBuilder
-from optimizer.indexes.domain.envelope import Form, Header, wrap
+from optimizer.indexes.domain.builders import Built, IndexBuilder, Refused, Wanted, blob_of, unfit
+from optimizer.indexes.domain.envelope import Expected, Kind
 from optimizer.indexes.domain.hashing import hash_bytes
-from optimizer.indexes.domain.values import value_hashes
+from optimizer.indexes.domain.values import ColumnType, ValueClass, Values
+
+_BITS = {Kind.BLOOMRF: 16.0}
+_MOST_BYTES_A_ROW, _FEW_VALUES = 2.0, 100
+_PLAIN = frozenset({ValueClass.STRING, ValueClass.BINARY})
+_VALUES = struct.Struct("<I")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,34 +33,89 @@ class FinishedIndex:
     blob: bytes
 
 
+class _Builder(Protocol):
+    """What takes in a column's values and becomes an index, or does not."""
+
+    def add(self, values: Values) -> None: ...
+
+    def finish(self) -> Built | Refused: ...
+
+
 class FileIndexes:
     """The indexes of one data file, being built."""
 
     def __init__(self, columns: Sequence[IndexedColumn], *, location: str, table_uuid: str) -> None:
         self.n_rows = 0
         self._columns = columns
-        self._location = location
+        self._hash = hash_bytes(location.encode())
         self._uuid = UUID(table_uuid)
-        self._builders = [BloomBuilder() for _ in columns]
+        self._builders = [_builder(column) for column in columns]
 
     def add(self, slices: Sequence["pa.Array[Any]"]) -> None:
         """Take in the next rows: of each column its slice."""
+        values: dict[int, Values] = {}
         for column, builder, rows in zip(self._columns, self._builders, slices, strict=True):
-            values = values_of(rows, column.type, first_row=self.n_rows)
-            builder.add(value_hashes(values.without_nulls()))
+            if column.field_id not in values:
+                values[column.field_id] = values_of(rows, column.type, first_row=self.n_rows)
+            builder.add(values[column.field_id])
         self.n_rows += len(slices[0])
 
     def finish(self) -> Iterator[FinishedIndex]:
         """Yield what came of each column."""
         for column, builder in zip(self._columns, self._builders, strict=True):
-            header = Header(
-                Form.BLOOM,
-                column.type.value_class,
-                column.field_id,
-                self.n_rows,
-                hash_bytes(self._location.encode()),
-                self._uuid,
-                scale=column.type.scale,
-            )
-            body = builder.finish()
-            yield FinishedIndex(column.field_id, column.kind, "bloom", "", wrap(header, body))
+            built = builder.finish()
+            if isinstance(built, Refused):
+                refused = built.detail or built.reason
+                yield FinishedIndex(column.field_id, column.kind, "", refused, b"")
+                continue
+            of = Expected(self._uuid, column.field_id, self._hash, self.n_rows, column.type)
+            kind = built.form.kind.value
+            yield FinishedIndex(column.field_id, column.kind, kind, "", blob_of(built, of))
+
+
+class AutoIndex:
+    """Decides at the end of a data file which index of a column is worth its bytes.
+
+    Few values: a bitmap, which answers the most. Many: a filter, by ranges where the type has an
+    order that queries use. One value, or none: nothing, because least and greatest say the same.
+    """
+
+    def __init__(self, kind: ColumnType) -> None:
+        self._n_rows = 0
+        self._bitmap = IndexBuilder(kind, Wanted(Kind.BITMAP))
+        is_ranged = not unfit(kind, Kind.BLOOMRF) and kind.value_class not in _PLAIN
+        self._filter: IndexBuilder | None = None
+        for one in (Kind.BLOOMRF if is_ranged else Kind.BLOOM, Kind.BLOOM):
+            if self._filter is None and not unfit(kind, one):
+                self._filter = IndexBuilder(kind, Wanted(one, bits_a_key=_BITS.get(one, 10.0)))
+
+    def add(self, values: Values) -> None:
+        """Take in some rows."""
+        self._n_rows += values.count
+        self._bitmap.add(values)
+        if self._filter is not None:
+            self._filter.add(values)
+
+    def finish(self) -> Built | Refused:
+        """Return the index that was chosen, or why none is worth it."""
+        bitmap = self._bitmap.finish()
+        if isinstance(bitmap, Built):
+            n_values = _VALUES.unpack_from(bitmap.body)[0]
+            if n_values < 2:
+                said = "it holds one value" if n_values else "it holds only nulls"
+                return Refused("one_value", f"{said}: least and greatest say as much.")
+            is_small = len(bitmap.body) <= _MOST_BYTES_A_ROW * self._n_rows
+            if self._filter is None or n_values <= _FEW_VALUES or is_small:
+                return bitmap
+        return bitmap if self._filter is None else self._filter.finish()
+
+
+def _builder(column: IndexedColumn) -> _Builder:
+    if column.kind == AUTO:
+        return AutoIndex(column.type)
+    kind = Kind(column.kind)
+    if column.parameter is None:
+        return IndexBuilder(column.type, Wanted(kind, bits_a_key=_BITS.get(kind, 10.0)))
+    if kind in (Kind.NGRAM_BLOOM, Kind.NGRAM_BITMAP):
+        return IndexBuilder(column.type, Wanted(kind, n=column.parameter))
+    return IndexBuilder(column.type, Wanted(kind, bits_a_key=float(column.parameter)))

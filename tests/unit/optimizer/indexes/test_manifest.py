@@ -140,3 +140,16 @@ def test_unknown_keys_and_longer_rows_are_passed_over() -> None:
 def test_any_bytes_are_refused(data: bytes) -> None:
     with pytest.raises(RuleViolation):
         read(data, TABLE)
+
+
+def test_what_is_not_worth_an_index_is_remembered_beside_the_blobs() -> None:
+    alone = Covered(DataFile("s3://lake/t/data/2.parquet", 5, 5), {}, {(2, "auto"): "all nulls"})
+    before = manifest(covered(FILE, (1, "bloom", 4)), alone)
+    found = read(write(before), TABLE)
+    assert found.covered == before.covered
+    assert "refused" not in json.loads(gzip.decompress(write(manifest(covered(FILE)))))
+    more = found.adding([Covered(FILE, {}, {(3, "bitmap"): "unique"})])
+    assert more.covered[FILE.location].blobs == before.covered[FILE.location].blobs
+    assert more.covered[FILE.location].refused == {(3, "bitmap"): "unique"}
+    left = more.only(lambda _, key: key[0] == 3)
+    assert set(left.covered) == {FILE.location}
