@@ -16,6 +16,8 @@ from stack.places import JARS, jars_of
 from stack.spark_classes import LOCAL_FILES, LOCAL_FILES_CLASS
 from tests.support.scan_lake import NOW, ScanRun
 
+OUR_JARS = ("spark-functions", "metastore-guard", "indexed-catalog")
+
 
 def local_session() -> SparkSession:
     """Return a local session with our functions and the database drivers on its class path."""
@@ -27,7 +29,7 @@ def local_session() -> SparkSession:
     drivers = [jar for jar in jars_of("spark") if jar.name.startswith(wanted)]
     jars = [
         *drivers,
-        *(JARS / "jvm" / f"{name}.jar" for name in ("spark-functions", "metastore-guard")),
+        *(JARS / "jvm" / f"{name}.jar" for name in OUR_JARS),
     ]
     builder: Any = SparkSession.builder
     session: SparkSession = (
