@@ -131,5 +131,5 @@ def _loss(loss: dict[str, Any]) -> str:
 
 
 def _progress(plan: dict[str, Any]) -> str:
-    n_given = sum(decision["verdict"] == "APPROVE" for decision in plan["decisions"])
+    n_given = sum(decision["decision"] == "APPROVE" for decision in plan["decisions"])
     return f"{plan['state']}, {n_given} of {plan['n_needed']} approvals"

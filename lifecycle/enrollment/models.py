@@ -25,7 +25,7 @@ class EnrollmentQuerySet(models.QuerySet["Enrollment"]):
         """Admins and operators see all; others those that name a table of theirs."""
         if user.is_lake_staff:
             return self
-        items = EnrollmentItem.objects.for_user(user).filter(enrolment=OuterRef("pk"))
+        items = EnrollmentItem.objects.for_user(user).filter(enrollment=OuterRef("pk"))
         return self.filter(Exists(items))
 
 
@@ -38,7 +38,7 @@ class EnrollmentItemQuerySet(models.QuerySet["EnrollmentItem"]):
             return self
         mine = TableFinding.objects.for_user(user).filter(
             generation_id__in=LatestScan.objects.values("generation_id"),
-            lake=OuterRef("enrolment__lake"),
+            lake=OuterRef("enrollment__lake"),
             db=OuterRef("db"),
             table=OuterRef("table"),
         )
@@ -111,7 +111,7 @@ class EnrollmentItem(models.Model):
     `before` are its LEVEL and TTL parameters exactly as they stood, so that undo puts them back.
     """
 
-    enrolment = models.ForeignKey(Enrollment, on_delete=models.CASCADE, related_name="items")
+    enrollment = models.ForeignKey(Enrollment, on_delete=models.CASCADE, related_name="items")
     db = models.CharField(max_length=DB_CHARS)
     table = models.CharField(max_length=TABLE_CHARS)
     tbl_id = models.BigIntegerField()
@@ -136,10 +136,10 @@ class EnrollmentItem(models.Model):
 
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["enrolment", "db", "table"], name="enrolled_once")
+            models.UniqueConstraint(fields=["enrollment", "db", "table"], name="enrolled_once")
         ]
         indexes: ClassVar = [
-            models.Index(fields=["enrolment", "state", "id"], name="enrol_item_state")
+            models.Index(fields=["enrollment", "state", "id"], name="enrol_item_state")
         ]
 
     def __str__(self) -> str:

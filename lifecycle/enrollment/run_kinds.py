@@ -29,33 +29,33 @@ class EnrollmentRunKind(run_kinds.RunKind):
 
     def execute(self, run: Run) -> dict[str, Any]:
         """Do as many batches as fit into one run."""
-        enrolment = _of(run)
+        enrollment = _of(run)
         undo = bool(run.params["undo"])
-        if enrolment.state != (EnrollmentState.UNDOING if undo else EnrollmentState.RUNNING):
-            return {"state": enrolment.state}
+        if enrollment.state != (EnrollmentState.UNDOING if undo else EnrollmentState.RUNNING):
+            return {"state": enrollment.state}
         if undo:
-            n_left = enrollment_put_back(enrolment, run)
+            n_left = enrollment_put_back(enrollment, run)
         else:
-            n_left = enrollment_write(enrolment, run, now=timezone.now())
+            n_left = enrollment_write(enrollment, run, now=timezone.now())
         return {"left": n_left}
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
         """Go on with the next part, or end the enrollment."""
-        enrolment = _of(run)
+        enrollment = _of(run)
         undo, part = bool(run.params["undo"]), int(run.params["part"])
-        if enrolment.state != (EnrollmentState.UNDOING if undo else EnrollmentState.RUNNING):
+        if enrollment.state != (EnrollmentState.UNDOING if undo else EnrollmentState.RUNNING):
             return
         now = timezone.now()
         if manifest["outcome"] != "done":
             if not will_try_again(self, run, manifest):
-                _fail(enrolment, manifest, now=now)
+                _fail(enrollment, manifest, now=now)
             return
         with transaction.atomic():
             if manifest["result"].get("left"):
-                enrollment_run(enrolment, undo=undo, part=part + 1, by=run.requested_by, now=now)
+                enrollment_run(enrollment, undo=undo, part=part + 1, by=run.requested_by, now=now)
             else:
                 to = EnrollmentState.UNDONE if undo else EnrollmentState.DONE
-                enrollment_move(enrolment, to, now=now)
+                enrollment_move(enrollment, to, now=now)
 
 
 def register_enroll_kinds() -> None:
@@ -68,8 +68,8 @@ def _of(run: Run) -> Enrollment:
     return Enrollment.objects.select_related("approval").get(pk=run.params["enrolment"])
 
 
-def _fail(enrolment: Enrollment, manifest: dict[str, Any], *, now: datetime) -> None:
+def _fail(enrollment: Enrollment, manifest: dict[str, Any], *, now: datetime) -> None:
     error = manifest.get("error") or {}
     note = str(error.get("message") or f"Its run ended as {manifest['outcome']}.")
     with transaction.atomic():
-        enrollment_move(enrolment, EnrollmentState.FAILED, reason=note, now=now)
+        enrollment_move(enrollment, EnrollmentState.FAILED, reason=note, now=now)

@@ -147,20 +147,20 @@ def get_enrollment_for_user(enrolment_id: UUID | str, *, user: User) -> Enrollme
     return found
 
 
-def items_visible(enrolment: Enrollment, user: User) -> QuerySet[EnrollmentItem]:
+def items_visible(enrollment: Enrollment, user: User) -> QuerySet[EnrollmentItem]:
     """Return the tables of an enrollment that a person may see."""
-    return EnrollmentItem.objects.filter(enrolment=enrolment).for_user(user)
+    return EnrollmentItem.objects.filter(enrollment=enrollment).for_user(user)
 
 
-def result_counts(enrolment: Enrollment, user: User) -> dict[str, int]:
+def result_counts(enrollment: Enrollment, user: User) -> dict[str, int]:
     """Count the visible tables of an enrollment by what became of them."""
-    rows = items_visible(enrolment, user).order_by().values_list("state")
+    rows = items_visible(enrollment, user).order_by().values_list("state")
     return dict(rows.annotate(n=Count("pk")))
 
 
-def enrollment_other_steps(enrolment: Enrollment, user: User) -> Steps:
+def enrollment_other_steps(enrollment: Enrollment, user: User) -> Steps:
     """Return what a person may do with an enrollment that does not wait for a decision."""
-    if enrolment.state not in (EnrollmentState.DONE, EnrollmentState.FAILED):
+    if enrollment.state not in (EnrollmentState.DONE, EnrollmentState.FAILED):
         return Steps()
-    done = enrolment.items.filter(state=EnrollmentItemState.DONE).exists()
+    done = enrollment.items.filter(state=EnrollmentItemState.DONE).exists()
     return Steps(undo=user.is_lake_admin and done)

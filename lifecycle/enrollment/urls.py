@@ -6,9 +6,9 @@ from lifecycle.enrollment import api
 from lifecycle.enrollment.ui import pages
 
 ui_urlpatterns: list[URLPattern] = [
-    path("enrolments/", pages.enrolments, name="enrolments"),
+    path("enrolments/", pages.enrollments, name="enrolments"),
     path("enrolments/new/", pages.enrollment_new, name="enrolment-new"),
-    path("enrolments/<uuid:enrolment_id>/", pages.enrolment, name="enrolment"),
+    path("enrolments/<uuid:enrolment_id>/", pages.enrollment, name="enrolment"),
     path(
         "enrolments/<uuid:enrolment_id>/decide/",
         pages.enrollment_decide_view,

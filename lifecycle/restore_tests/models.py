@@ -56,7 +56,7 @@ class RestoreTestItem(models.Model):
     What was compared, what differs, and what is only worth a word.
     """
 
-    drill = models.ForeignKey(RestoreTest, on_delete=models.CASCADE, related_name="items")
+    restore_test = models.ForeignKey(RestoreTest, on_delete=models.CASCADE, related_name="items")
     lake = models.CharField(max_length=32)
     batch_id = models.UUIDField(help_text="public id of the backup batch")
     day = models.DateField(help_text="the backup's day")
@@ -77,13 +77,15 @@ class RestoreTestItem(models.Model):
 
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["drill", "batch_id", "item"], name="drill_item_once")
+            models.UniqueConstraint(
+                fields=["restore_test", "batch_id", "item"], name="drill_item_once"
+            )
         ]
         indexes: ClassVar = [
             models.Index(fields=["lake", "db", "table", "outcome"], name="drill_by_table"),
             models.Index(fields=["lake", "batch_id", "outcome"], name="drill_by_batch"),
             models.Index(fields=["lake", "day", "outcome"], name="drill_by_day"),
-            models.Index(fields=["drill", "db", "table", "id"], name="drill_in_order"),
+            models.Index(fields=["restore_test", "db", "table", "id"], name="drill_in_order"),
         ]
 
     def __str__(self) -> str:

@@ -67,9 +67,9 @@ class RestoreTestKind(RunKind):
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
         """Store the result, and notify admins and operators of what would not come back."""
         now = timezone.now()
-        drill = restore_test_ingest(run, manifest, now=now)
-        if drill is not None:
-            restore_test_failed_queue(drill, now=now)
+        restore_test = restore_test_ingest(run, manifest, now=now)
+        if restore_test is not None:
+            restore_test_failed_queue(restore_test, now=now)
 
 
 def register_restore_test_kinds() -> None:

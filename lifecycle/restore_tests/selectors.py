@@ -99,28 +99,30 @@ def get_restore_test(drill_id: UUID | str) -> RestoreTest:
     return found
 
 
-def restore_test_run(drill: RestoreTest) -> Run | None:
+def restore_test_run(restore_test: RestoreTest) -> Run | None:
     """Return the run of a restore test."""
-    return Run.objects.filter(pk=drill.run_id).first()
+    return Run.objects.filter(pk=restore_test.run_id).first()
 
 
-def items_visible(drill: RestoreTest, user: User) -> QuerySet[RestoreTestItem]:
+def items_visible(restore_test: RestoreTest, user: User) -> QuerySet[RestoreTestItem]:
     """Return what a restore test compared, of the backups that this person may see."""
-    rows = RestoreTestItem.objects.filter(drill=drill)
+    rows = RestoreTestItem.objects.filter(restore_test=restore_test)
     if user.is_lake_staff:
         return rows
     return rows.filter(backups_owned_by(user))
 
 
-def count_for(drills: Sequence[RestoreTest], *, user: User) -> None:
+def count_for(restore_tests: Sequence[RestoreTest], *, user: User) -> None:
     """Set the counts of restore tests to those of the items that this person may see.
 
     Admins and operators see all, so theirs stay as stored. The rows are changed in memory only and
     must not be saved. One query for any number of restore tests.
     """
-    if user.is_lake_staff or not drills:
+    if user.is_lake_staff or not restore_tests:
         return
-    items = RestoreTestItem.objects.filter(backups_owned_by(user), drill__in=drills).order_by()
+    items = RestoreTestItem.objects.filter(
+        backups_owned_by(user), restore_test__in=restore_tests
+    ).order_by()
     by_outcome = {
         f"n_{name}": Count("pk", filter=Q(outcome=outcome))
         for name, outcome in (
@@ -129,15 +131,15 @@ def count_for(drills: Sequence[RestoreTest], *, user: User) -> None:
             ("skipped", Compared.SKIPPED),
         )
     }
-    sums: Any = items.values("drill_id").annotate(
+    sums: Any = items.values("restore_test_id").annotate(
         n_items=Count("pk"), size=Sum("n_bytes"), rows=Sum("n_rows"), **by_outcome
     )
-    found: dict[int, dict[str, Any]] = {row["drill_id"]: row for row in sums}
-    for drill in drills:
-        seen = found.get(drill.pk, {})
+    found: dict[int, dict[str, Any]] = {row["restore_test_id"]: row for row in sums}
+    for restore_test in restore_tests:
+        seen = found.get(restore_test.pk, {})
         for name in ("n_items", *by_outcome):
-            setattr(drill, name, seen.get(name, 0))
-        drill.n_bytes, drill.n_rows = seen.get("size") or 0, seen.get("rows") or 0
+            setattr(restore_test, name, seen.get(name, 0))
+        restore_test.n_bytes, restore_test.n_rows = seen.get("size") or 0, seen.get("rows") or 0
 
 
 def verification_lasts() -> timedelta:

@@ -6,9 +6,9 @@ from lifecycle.restore_tests.api import restore_tests as api_restore_tests
 from lifecycle.restore_tests.ui import pages
 
 ui_urlpatterns: list[URLPattern] = [
-    path("drills/", pages.drills, name="drills"),
+    path("drills/", pages.restore_tests, name="drills"),
     path("drills/start/", pages.restore_test_start, name="drill-start"),
-    path("drills/<uuid:drill_id>/", pages.drill, name="drill"),
+    path("drills/<uuid:drill_id>/", pages.restore_test, name="drill"),
 ]
 
 api_urlpatterns: list[URLPattern] = [

@@ -23,7 +23,7 @@ class ApprovalState(StrEnum):
     USED = "USED"
 
 
-class Verdict(StrEnum):
+class DecisionKind(StrEnum):
     """What a person may say."""
 
     APPROVE = "APPROVE"
@@ -97,7 +97,7 @@ class Person:
 class DecisionInput:
     """What a person sent in, not judged yet, and the digest of what they read."""
 
-    verdict: str
+    decision: str
     reason: str
     digest: str
     typed: str = ""
@@ -105,10 +105,10 @@ class DecisionInput:
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class Answer:
     """What the person says, and about which content."""
 
-    verdict: Verdict
+    decision: DecisionKind
     reason: str
     digest: str
 
@@ -118,14 +118,14 @@ class Given:
     """A decision that stands, with the roles its author has now."""
 
     username: str
-    verdict: Verdict
+    decision: DecisionKind
     digest: str
     roles: frozenset[str]
     is_active: bool
 
 
 def check_decision(
-    request: Request, person: Person, word: Word, *, roles: frozenset[str], now: datetime
+    request: Request, person: Person, answer: Answer, *, roles: frozenset[str], now: datetime
 ) -> None:
     """Refuse a decision that may not be taken.
 
@@ -138,23 +138,23 @@ def check_decision(
         raise NotAllowed("approval.role", "Your role may not decide on this.")
     # A requester may still say no: stopping is always safe.
     is_own = person.username.casefold() in request.requesters
-    if is_own and word.verdict is Verdict.APPROVE:
+    if is_own and answer.decision is DecisionKind.APPROVE:
         raise NotAllowed(
             "approval.own",
             "You requested this or last changed what it is based on, so others must decide.",
         )
     if request.state not in OPEN or (
-        request.state is ApprovalState.APPROVED and word.verdict is Verdict.APPROVE
+        request.state is ApprovalState.APPROVED and answer.decision is DecisionKind.APPROVE
     ):
         raise StaleState("approval.closed", f"This is already {request.state.lower()}.")
     if request.expires_at <= now:
         raise StaleState("approval.lapsed", "This expired; it has to be requested again.")
-    if word.digest != request.digest:
+    if answer.digest != request.digest:
         raise StaleState(
             "approval.changed", "The content changed since you opened it. Read it again, please."
         )
     check_fresh(person.authenticated_at, now)
-    if word.verdict is Verdict.REJECT and len(word.reason.strip()) < MIN_REASON:
+    if answer.decision is DecisionKind.REJECT and len(answer.reason.strip()) < MIN_REASON:
         raise RuleViolation("approval.reason", "Enter a reason for rejecting it.")
 
 
@@ -173,7 +173,7 @@ def state_after(
 
     Only those count who are still entitled and have not become requesters since their decision.
     """
-    if any(one.verdict is Verdict.REJECT for one in given):
+    if any(one.decision is DecisionKind.REJECT for one in given):
         return ApprovalState.REJECTED
     if len(standing_approvers(request, given, roles=roles)) >= request.n_needed:
         return ApprovalState.APPROVED
@@ -229,7 +229,7 @@ def standing_approvers(
     approvers = frozenset(
         one.username.casefold()
         for one in given
-        if one.verdict is Verdict.APPROVE
+        if one.decision is DecisionKind.APPROVE
         and one.digest == request.digest
         and one.is_active
         and one.roles & roles

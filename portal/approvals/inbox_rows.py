@@ -11,9 +11,9 @@ from portal.access.selectors import people_with_roles
 from portal.approvals.domain import (
     OPEN,
     ApprovalState,
+    DecisionKind,
     Given,
     Request,
-    Verdict,
     standing_approvers,
 )
 from portal.approvals.models import Approval, Effect, Proposal
@@ -134,7 +134,7 @@ def _n_given(kind: Kind, one: Proposal, people: Sequence[User]) -> int:
     given = [
         Given(
             said.user.username,
-            Verdict(said.verdict),
+            DecisionKind(said.decision),
             said.digest,
             roles.get(said.user_id, frozenset()),
             said.user.is_active,

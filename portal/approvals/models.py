@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db import models
 
-from portal.approvals.domain import ApprovalState, Verdict
+from portal.approvals.domain import ApprovalState, DecisionKind
 
 REASON_SHOWN = 100
 
@@ -54,13 +54,13 @@ class Approval(models.Model):
 
 
 class Decision(models.Model):
-    """One person's word on one approval, with the digest they saw and when they proved who."""
+    """One person's decision on one approval, with the digest they saw and when they proved who."""
 
     approval = models.ForeignKey(Approval, on_delete=models.PROTECT, related_name="decisions")
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="decisions"
     )
-    verdict = models.CharField(max_length=8)
+    decision = models.CharField(max_length=8)
     reason = models.TextField(blank=True, default="")
     digest = models.CharField(max_length=64)
     authenticated_at = models.DateTimeField()
@@ -71,13 +71,13 @@ class Decision(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["approval", "user"], name="approvals_one_word_each"),
             models.CheckConstraint(
-                condition=models.Q(verdict__in=[verdict.value for verdict in Verdict]),
-                name="approvals_known_verdict",
+                condition=models.Q(decision__in=[decision.value for decision in DecisionKind]),
+                name="approvals_known_decision",
             ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.verdict} on {self.approval_id}"
+        return f"{self.decision} on {self.approval_id}"
 
 
 class ApprovalComment(models.Model):

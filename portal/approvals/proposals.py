@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from portal.access.models import ADMIN, User
-from portal.approvals.domain import ApprovalState, DecisionInput, Verdict
+from portal.approvals.domain import ApprovalState, DecisionInput, DecisionKind
 from portal.approvals.kinds import ApprovalKind, register
 from portal.approvals.models import Approval, Proposal
 from portal.approvals.rows import in_order, named, with_decisions
@@ -127,8 +127,8 @@ class ProposalKind(Generic[P]):
         """Return what every audit event of a proposal says."""
         return {"digest": proposal.digest}
 
-    def check_word(self, proposal: P, word: DecisionInput, *, user: User) -> None:
-        """Refuse a word that the kind does not take."""
+    def check_answer(self, proposal: P, answer: DecisionInput, *, user: User) -> None:
+        """Refuse an answer that the kind does not take."""
 
     def other_steps(self, proposal: P, user: User) -> Steps:
         """Return what a person may do with a proposal that does not wait for a decision."""
@@ -214,7 +214,7 @@ class ProposalKind(Generic[P]):
         proposal_id: UUID | str,
         *,
         user: User,
-        word: DecisionInput,
+        answer: DecisionInput,
         authenticated_at: datetime | None,
         now: datetime,
     ) -> P:
@@ -227,13 +227,13 @@ class ProposalKind(Generic[P]):
         """
         found = self.get_for_user(proposal_id, user=user)
         self.check_decidable(found)
-        if not word.digest == found.digest == self.digest_of(found):
+        if not answer.digest == found.digest == self.digest_of(found):
             is_told, page = self.may_decide(user), self.url_of(found)
-            raise stale_content(self.changed, found, read=word.digest, is_told=is_told, page=page)
-        if self.no_reason is not None and word.verdict == Verdict.REJECT:
-            check_reason(word.reason, *self.no_reason)
-        self.check_word(found, word, user=user)
-        self.answer(found, user=user, word=word, authenticated_at=authenticated_at, now=now)
+            raise stale_content(self.changed, found, read=answer.digest, is_told=is_told, page=page)
+        if self.no_reason is not None and answer.decision == DecisionKind.REJECT:
+            check_reason(answer.reason, *self.no_reason)
+        self.check_answer(found, answer, user=user)
+        self.answer(found, user=user, answer=answer, authenticated_at=authenticated_at, now=now)
         return self.get_for_user(proposal_id, user=user)
 
     def check_decidable(self, proposal: P) -> None:
@@ -246,7 +246,7 @@ class ProposalKind(Generic[P]):
         proposal: P,
         *,
         user: User,
-        word: DecisionInput,
+        answer: DecisionInput,
         authenticated_at: datetime | None,
         now: datetime,
     ) -> None:
@@ -256,9 +256,9 @@ class ProposalKind(Generic[P]):
         approval_decide(
             proposal.approval_id,
             user=user,
-            verdict=word.verdict,
-            reason=word.reason.strip(),
-            digest=word.digest,
+            decision=answer.decision,
+            reason=answer.reason.strip(),
+            digest=answer.digest,
             authenticated_at=authenticated_at,
             now=now,
         )

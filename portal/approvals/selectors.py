@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from portal.access.models import User
-from portal.approvals.domain import OPEN, ApprovalState, Verdict
+from portal.approvals.domain import OPEN, ApprovalState, DecisionKind
 from portal.approvals.kinds import get_kind
 from portal.approvals.models import Approval, Decision
 
@@ -25,7 +25,7 @@ class Steps:
     withdraw: bool = False
     undo: bool = False
     bring_back: bool = False
-    why_not: str = ""
+    blocked_reason: str = ""
 
     @property
     def names(self) -> list[str]:
@@ -80,15 +80,15 @@ def approval_moves(approval: Approval, *, user: User, now: datetime) -> frozense
     state = ApprovalState(approval.state)
     if state not in OPEN or approval.expires_at <= now:
         return frozenset()
-    said = {one.user_id: one.verdict for one in approval.decisions.all()}
+    said = {one.user_id: one.decision for one in approval.decisions.all()}
     moves: set[str] = set()
     if _asked(approval, user) and state is ApprovalState.PENDING and not said:
         moves.add("WITHDRAW")
     if user.roles & get_kind(approval.kind).roles and not moves:
-        moves.add(Verdict.REJECT)
+        moves.add(DecisionKind.REJECT)
         may_approve = state is ApprovalState.PENDING and user.pk not in said
         if may_approve and not is_requester(approval, user):
-            moves.add(Verdict.APPROVE)
+            moves.add(DecisionKind.APPROVE)
     return frozenset(moves)
 
 
@@ -96,18 +96,18 @@ def steps_of(approval: Approval, user: User, *, now: datetime) -> Steps:
     """Return what an approval lets a person do now, and why not where they might expect it."""
     moves = approval_moves(approval, user=user, now=now)
     is_open = ApprovalState(approval.state) in OPEN and approval.expires_at > now
-    why_not = ""
-    if is_open and Verdict.APPROVE not in moves:
+    blocked_reason = ""
+    if is_open and DecisionKind.APPROVE not in moves:
         has_decided = any(one.user_id == user.pk for one in approval.decisions.all())
         if is_requester(approval, user):
-            why_not = OWN
+            blocked_reason = OWN
         elif has_decided:
-            why_not = GIVEN
+            blocked_reason = GIVEN
     return Steps(
-        approve=Verdict.APPROVE in moves,
-        reject=Verdict.REJECT in moves,
+        approve=DecisionKind.APPROVE in moves,
+        reject=DecisionKind.REJECT in moves,
         withdraw="WITHDRAW" in moves,
-        why_not=why_not,
+        blocked_reason=blocked_reason,
     )
 
 

@@ -16,7 +16,15 @@ from django.db import transaction
 
 from portal.access.models import User
 from portal.approvals import domain
-from portal.approvals.domain import LAPSE, ApprovalState, Given, Person, Request, Verdict, Word
+from portal.approvals.domain import (
+    LAPSE,
+    Answer,
+    ApprovalState,
+    DecisionKind,
+    Given,
+    Person,
+    Request,
+)
 from portal.approvals.kinds import ApprovalKind, get_kind
 from portal.approvals.models import Approval, Decision
 from portal.approvals.selectors import approval_latest, approval_requesters
@@ -73,7 +81,7 @@ def approval_decide(  # noqa: PLR0913 - a decision carries what it was taken on
     approval_id: UUID | str,
     *,
     user: User,
-    verdict: str,
+    decision: str,
     reason: str,
     digest: str,
     authenticated_at: datetime | None,
@@ -87,16 +95,16 @@ def approval_decide(  # noqa: PLR0913 - a decision carries what it was taken on
         RuleViolation: a rejection without a reason.
     """
     check_text(reason)
-    word = Word(_verdict(verdict), reason.strip(), digest)
+    answer = Answer(_decision_kind(decision), reason.strip(), digest)
     with transaction.atomic():
         approval = _locked(approval_id)
         kind = get_kind(approval.kind)
         person = _person(user, authenticated_at)
         request = _request(approval)
-        domain.check_decision(request, person, word, roles=kind.roles, now=now)
+        domain.check_decision(request, person, answer, roles=kind.roles, now=now)
         earlier = list(approval.decisions.all())
         if any(
-            one.user_id == user.pk and word.verdict in (one.verdict, Verdict.APPROVE)
+            one.user_id == user.pk and answer.decision in (one.decision, DecisionKind.APPROVE)
             for one in earlier
         ):
             raise StaleState("approval.decided", "You have decided on this already.")
@@ -105,24 +113,24 @@ def approval_decide(  # noqa: PLR0913 - a decision carries what it was taken on
             approval=approval,
             user=user,
             defaults={
-                "verdict": word.verdict,
-                "reason": word.reason,
+                "decision": answer.decision,
+                "reason": answer.reason,
                 "digest": digest,
                 "authenticated_at": authenticated_at or now,
                 "at": now,
             },
         )
         _record(
-            f"approval.{word.verdict.lower()}",
+            f"approval.{answer.decision.lower()}",
             approval,
             actor=user.username,
             now=now,
             digest=digest,
-            reason=word.reason,
+            reason=answer.reason,
         )
         after = domain.state_after(request, _given(approval), roles=kind.roles)
         if after is ApprovalState.REJECTED:
-            _end(approval, after, reason=word.reason, now=now)
+            _end(approval, after, reason=answer.reason, now=now)
             kind.on_ended(approval, user.username, now)
         elif after is ApprovalState.APPROVED:
             _approve(approval, kind, now)
@@ -238,9 +246,9 @@ def approval_lock(approval_id: UUID | str) -> Approval:
     return _locked(approval_id)
 
 
-def _verdict(text: str) -> Verdict:
+def _decision_kind(text: str) -> DecisionKind:
     try:
-        return Verdict(text.upper())
+        return DecisionKind(text.upper())
     except ValueError:
         raise RuleViolation("approval.verdict", "Say APPROVE or REJECT.") from None
 
@@ -311,7 +319,7 @@ def _given(approval: Approval) -> list[Given]:
     return [
         Given(
             one.user.username,
-            Verdict(one.verdict),
+            DecisionKind(one.decision),
             one.digest,
             one.user.roles,
             one.user.is_active,

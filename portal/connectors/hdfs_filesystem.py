@@ -146,7 +146,7 @@ class HdfsFileSystem:
         except PortalError as error:
             if not _is_answer(error.__cause__):
                 raise lost_answer(source, target, error.message) from error
-            code = self._why_not(source, target)
+            code = self._refusal_code(source, target)
             if code is not None:
                 raise stale_path(code, source if code == MISSING else target) from error
             if any(name in error.message for name in _NOT_NOW):
@@ -287,8 +287,8 @@ class HdfsFileSystem:
             if data:
                 writer.hsync()
 
-    def _why_not(self, source: LakePath, target: LakePath) -> str | None:
-        """Say why a rename was refused, by looking; None means that it was something else."""
+    def _refusal_code(self, source: LakePath, target: LakePath) -> str | None:
+        """Look why a rename was refused; None means that it was something else."""
         if self.status(source) is None:
             return MISSING
         if self.status(target) is not None:

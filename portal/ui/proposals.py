@@ -57,17 +57,18 @@ def decide_page(
     kind: ProposalKind[P],
     url_of: Callable[[P], str],
     *,
-    verdict: str = "",
+    decision: str = "",
     done: str = "Your decision was recorded.",
 ) -> View:
-    """Return the view that takes a person's decision; `verdict` is that of the address, if any."""
+    """Return the view that takes a person's decision; `decision` is that of the address, if any."""
 
     @require_POST
     @require_fresh
     def view(request: HttpRequest, **key: UUID) -> HttpResponseBase:
         """Approve or reject exactly what the page showed."""
-        word = DecisionInput(
-            verdict=verdict or request.POST.get("verdict", ""),
+        posted = request.POST.get("decision") or request.POST.get("verdict", "")
+        answer = DecisionInput(
+            decision=decision or posted,
             reason=request.POST.get("reason", ""),
             digest=request.POST.get("digest", ""),
             typed=request.POST.get("typed", ""),
@@ -75,7 +76,7 @@ def decide_page(
         found = kind.decide(
             *key.values(),
             user=person(request),
-            word=word,
+            answer=answer,
             authenticated_at=authenticated_at(request),
             now=timezone.now(),
         )

@@ -20,7 +20,7 @@ KEY_LENGTH = 128
 
 
 class FreshnessStatus(StrEnum):
-    """How an awaited partition stands."""
+    """How an expected partition stands."""
 
     MISSING = "MISSING"
     UNREADY = "UNREADY"
@@ -110,7 +110,7 @@ class ExpectedPartitionQuerySet(models.QuerySet["ExpectedPartition"]):
 class ExpectedPartition(models.Model):
     """One period of a table: the partitions that mean it, and since when they are ready."""
 
-    rule = models.ForeignKey(FreshnessRule, on_delete=models.CASCADE, related_name="awaited")
+    rule = models.ForeignKey(FreshnessRule, on_delete=models.CASCADE, related_name="expected")
     lake = models.CharField(max_length=32)
     spec = models.CharField(max_length=320, help_text="the part of the name that means it")
     start = models.DateTimeField()
@@ -163,5 +163,5 @@ class ExpectedPartition(models.Model):
 
     @property
     def waiting_since(self) -> datetime | None:
-        """Since when it is awaited; None: it is ready."""
+        """Since when it is expected; None: it is ready."""
         return None if self.standing == FreshnessStatus.READY else self.end

@@ -17,7 +17,7 @@ from portal.runs.domain import RunState, Schedule
 from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
 from portal.runs.records.logs import run_log
-from quality.freshness.selectors.awaited import late_unsaid
+from quality.freshness.selectors.expected import late_unsaid
 from quality.freshness.services.inspection import look_at
 from quality.freshness.services.late_mails import late_tell
 from quality.models import FreshnessRule
@@ -30,7 +30,7 @@ _OPEN = (RunState.QUEUED, RunState.CLAIMED, RunState.RUNNING, RunState.SETTLING)
 
 
 class InspectionRunKind(RunKind):
-    """Looks at what is awaited, lets rules say what is ready, and tells who is late."""
+    """Looks at what is expected, lets rules say what is ready, and tells who is late."""
 
     name = KIND
     title = "Check for ready partitions"

@@ -3,10 +3,10 @@
 from django.urls import URLPattern, path
 
 from quality.freshness.api import rules as api_rules
-from quality.freshness.ui import awaited, rules
+from quality.freshness.ui import expected, rules
 
 ui_urlpatterns: list[URLPattern] = [
-    path("", awaited.awaited, name="awaited"),
+    path("", expected.expected, name="awaited"),
     path("rules/", rules.rules, name="rules"),
     path("rules/new/", rules.rule_new, name="rule-new"),
     path("rules/<int:rule_id>/", rules.rule, name="rule"),

@@ -1,4 +1,4 @@
-"""A table of the demo whose partitions are awaited: one is ready, one still in time, one late.
+"""A table of the demo whose partitions are expected: one is ready, one still in time, one late.
 
 A partner delivers two files a day and each day's partition is ready with both, at the latest two
 days after its day. The newest day is whole and its rule says so, of the day before one file came,
@@ -17,7 +17,7 @@ from stack.stack import LAKE
 FEED = TableName(LakeId(LAKE), "web", "partner_feed")
 OWNER = "bob"
 DAYS_DECLARED = 3
-"""The rule is declared as of so many days ago, so the first of these days is awaited too."""
+"""The rule is declared as of so many days ago, so the first of these days is expected too."""
 DECLARED = ("--key", "dt", "--sla-minutes", "2880", "--min-files", "2")
 _UNREADY = {"commit": "false"}
 

@@ -93,7 +93,7 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
     fix = drawn_fix(strays, user=world.person("anna"), now=NOW)
     plan = world.plan()
     batch = _backup()
-    enrolment = _enrollment(world)
+    enrollment = _enrollment(world)
     rule, request = _rule(world), _policy_request(world)
     values = {
         "run_id": _run("test.kind").pk,
@@ -124,8 +124,8 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "alarm_id": _alarm().pk,
         "request_id": request.pk,
         "request_digest": request.digest,
-        "enrolment_id": enrolment.pk,
-        "enrol_digest": enrolment.digest,
+        "enrolment_id": enrollment.pk,
+        "enrol_digest": enrollment.digest,
         "fix_id": fix.pk,
         "fix_digest": fix.digest,
         "finding_id": strays[0].pk,

@@ -248,7 +248,7 @@ GRID: dict[str, Row] = {
     "lifecycle:standing-rule-new": post_only(STAFF, **RULE),
     "lifecycle:standing-rule": Row(OF_THE_TABLE, values=("rule_id",)),
     "lifecycle:standing-rule-decide": post_only(
-        frozenset({"admin"}), "rule_id", verdict="APPROVE", digest="@rule_digest", **WHY
+        frozenset({"admin"}), "rule_id", decision="APPROVE", digest="@rule_digest", **WHY
     ),
     "lifecycle:standing-rule-end": post_only(ADMINS, "rule_id", **WHY),
     # -- what schedulers tell ----------------------------------------------------------------
@@ -296,7 +296,7 @@ GRID: dict[str, Row] = {
     "lifecycle-api:standing-rules": Row(SIGNED_IN, STAFF, body=RULE),
     "lifecycle-api:standing-rule": Row(OF_THE_TABLE, values=("rule_id",)),
     "lifecycle-api:standing-rule-decide": post_only(
-        frozenset({"admin"}), "rule_id", verdict="APPROVE", digest="@rule_digest", **WHY
+        frozenset({"admin"}), "rule_id", decision="APPROVE", digest="@rule_digest", **WHY
     ),
     "lifecycle-api:standing-rule-end": post_only(ADMINS, "rule_id", **WHY),
     "lifecycle-api:backups": Row(SIGNED_IN),

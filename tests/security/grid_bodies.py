@@ -28,7 +28,7 @@ OTHER_TTL = {
 ENROL = {"table": "old", "level": "1", "ttl": "60", "n_tables": "1", "reason": "because"}
 ETL = {"owner": "etl_user", "people": "alice", **WHY}
 TOKEN = {"name": "nightly load", "scope": "refresh", "days": "30"}
-WORD = {"verdict": "APPROVE", "reason": "because"}
+WORD = {"decision": "APPROVE", "reason": "because"}
 REMOVAL = {**WORD, "digest": "@removal_digest"}
 
 STILL_READ = {"db": "sales", "table": "orders", "until": "@until", "reason": "because"}

@@ -148,7 +148,7 @@ def states(target: Target) -> list[Any]:
             (Run, "pk", "state", "cancel_requested_by"),
             (DropPlan, "pk", "state"),
             (Approval, "pk", "state"),
-            (Decision, "pk", "verdict"),
+            (Decision, "pk", "decision"),
             (Hold, "pk", "released_by"),
             (DeletionRequest, "pk", "state"),
             (StandingRule, "pk", "state"),

@@ -182,7 +182,7 @@ def mails_of(odd: OddLake) -> Iterator[EmailMessage]:
 
 def restore_tests_alarm(odd: OddLake) -> None:
     """Send the mails about a restore test that failed and about what is not verified."""
-    drill = RestoreTest.objects.create(
+    restore_test = RestoreTest.objects.create(
         lake=LAKE,
         run_id=odd.run.pk,
         state=RestoreTestState.FAILED,
@@ -192,7 +192,7 @@ def restore_tests_alarm(odd: OddLake) -> None:
     )
     RestoreTestItem.objects.bulk_create(
         RestoreTestItem(
-            drill=drill,
+            restore_test=restore_test,
             lake=LAKE,
             batch_id=odd.batch.public_id,
             day=TODAY,
@@ -212,7 +212,9 @@ def restore_tests_alarm(odd: OddLake) -> None:
         for name in NAMES.values()
     )
     assert (
-        restore_test_failed_queue(drill, now=NOW) == restore_test_overdue_queue(LAKE, now=NOW) > 0
+        restore_test_failed_queue(restore_test, now=NOW)
+        == restore_test_overdue_queue(LAKE, now=NOW)
+        > 0
     )
 
 

@@ -20,8 +20,10 @@ def plan_approve(
     typed: str = "",
 ) -> DropPlan:
     """Let a person approve exactly the plan with this digest."""
-    word = DecisionInput("APPROVE", reason, digest, typed)
-    return PLANS.decide(plan_id, user=user, word=word, authenticated_at=authenticated_at, now=now)
+    answer = DecisionInput("APPROVE", reason, digest, typed)
+    return PLANS.decide(
+        plan_id, user=user, answer=answer, authenticated_at=authenticated_at, now=now
+    )
 
 
 def plan_reject(
@@ -34,5 +36,7 @@ def plan_reject(
     reason: str,
 ) -> DropPlan:
     """Let a person end a plan with a reason."""
-    word = DecisionInput("REJECT", reason, digest)
-    return PLANS.decide(plan_id, user=user, word=word, authenticated_at=authenticated_at, now=now)
+    answer = DecisionInput("REJECT", reason, digest)
+    return PLANS.decide(
+        plan_id, user=user, answer=answer, authenticated_at=authenticated_at, now=now
+    )

@@ -11,7 +11,7 @@ def table_url(lake: str, db: str, table: str, **query: str) -> str:
     return f"{path}?{urlencode({'lake': lake, **query})}"
 
 
-def why_url(lake: str, db: str, table: str, partition: str) -> str:
+def details_url(lake: str, db: str, table: str, partition: str) -> str:
     """Return the page that says why an item expires."""
     path = reverse("lifecycle:why", args=[db, table])
     return f"{path}?{urlencode({'lake': lake, 'partition': partition})}"

@@ -135,7 +135,7 @@ PlanApprove = decide_api(
     shown=plan_answer,
     answer=PlanDetailSerializer,
     body=ApproveSerializer,
-    verdict="APPROVE",
+    decision="APPROVE",
 )
 PlanReject = decide_api(
     PLANS,
@@ -144,7 +144,7 @@ PlanReject = decide_api(
     shown=plan_answer,
     answer=PlanDetailSerializer,
     body=RejectSerializer,
-    verdict="REJECT",
+    decision="REJECT",
 )
 PlanWithdraw = reasoned_api(
     PLANS.withdraw,

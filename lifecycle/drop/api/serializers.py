@@ -36,11 +36,13 @@ class PlanSerializer(serializers.ModelSerializer[DropPlan]):
         read_only_fields = fields
 
 
-class DecisionSerializer(serializers.Serializer[Any]):
-    """One person's word."""
+class DecisionSerializer(OldNames, serializers.Serializer[Any]):
+    """One person's decision."""
+
+    old_names = {"verdict": "decision"}
 
     user = serializers.CharField(source="user.username", read_only=True)
-    verdict = serializers.CharField(read_only=True)
+    decision = serializers.CharField(read_only=True)
     reason = serializers.CharField(read_only=True)
     at = serializers.DateTimeField(read_only=True)
 

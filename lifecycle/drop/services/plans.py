@@ -18,7 +18,7 @@ from lifecycle.drop.selectors.plans import get_plan_for_user, plan_loss, plans_v
 from lifecycle.models import DropPlan, DropPlanTable, PlanState
 from lifecycle.planning.services.parties import requesters_now, requesters_now_of
 from portal.access.models import User
-from portal.approvals.domain import DecisionInput, Verdict
+from portal.approvals.domain import DecisionInput, DecisionKind
 from portal.approvals.proposals import ProposalKind
 from portal.approvals.rows import named
 from portal.approvals.selectors import Steps
@@ -86,10 +86,10 @@ class DropPlans(ProposalKind[DropPlan]):
         """Return who ended it and why."""
         return {"ended_at": now, "ended_by": by, "ended_reason": reason} if to in ENDED else {}
 
-    def check_word(self, proposal: DropPlan, word: DecisionInput, *, user: User) -> None:
+    def check_answer(self, proposal: DropPlan, answer: DecisionInput, *, user: User) -> None:
         """Refuse the approval of a big plan whose name was not typed, wherever it comes from."""
         wanted = typed_name(proposal)
-        if word.verdict != Verdict.APPROVE or word.typed.strip() == wanted:
+        if answer.decision != DecisionKind.APPROVE or answer.typed.strip() == wanted:
             return
         if plan_loss(proposal, user).needs_typing:
             raise RuleViolation(

@@ -164,7 +164,7 @@ def _open(
     needed = plan_needed(plan.lake, n_items=summary.n_items, n_bytes=summary.n_bytes)
     reason = ""
     if plan.standing_rule is not None:
-        reason = _why_not_covered(plan, drafted, needed, requesters, now=now)
+        reason = _uncovered_reason(plan, drafted, needed, requesters, now=now)
         if not reason:
             plan_move(plan, PlanState.APPROVED, now=now, **fields)
             plan_audit("covered", plan, actor="system", now=now, rule=plan.standing_rule_id)
@@ -193,7 +193,7 @@ def _open(
     plan_audit("created", plan, actor=plan.requested_by, now=now, items=summary.n_items)
 
 
-def _why_not_covered(
+def _uncovered_reason(
     plan: DropPlan, drafted: Draft, needed: Needed, requesters: Sequence[str], *, now: datetime
 ) -> str:
     """Say why a standing rule's plan needs its own approval; empty when the rule covers it."""

@@ -183,10 +183,10 @@ def get_plan_table(plan: DropPlan, db: str, table: str, request: HttpRequest) ->
 
 
 plan_approve_view = decide_page(
-    PLANS, plan_url, verdict="APPROVE", done="Your approval was recorded."
+    PLANS, plan_url, decision="APPROVE", done="Your approval was recorded."
 )
 plan_reject_view = decide_page(
-    PLANS, plan_url, verdict="REJECT", done="The plan is rejected; nothing of it is dropped."
+    PLANS, plan_url, decision="REJECT", done="The plan is rejected; nothing of it is dropped."
 )
 plan_withdraw_view = reasoned_page(
     PLANS.withdraw, plan_url, done="The plan is withdrawn; nothing of it is dropped."
@@ -196,7 +196,7 @@ plan_withdraw_view = reasoned_page(
 def _standing(plan: DropPlan) -> dict[str, Any]:
     """Return what the live part of the page shows."""
     n_given = (
-        plan.approval.decisions.filter(verdict="APPROVE").count()
+        plan.approval.decisions.filter(decision="APPROVE").count()
         if plan.approval is not None
         else 0
     )

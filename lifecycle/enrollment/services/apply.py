@@ -38,81 +38,83 @@ SECONDS = 200.0
 Step = Callable[[Metastore, EnrollmentItem], Standing]
 
 
-def enrollment_write(enrolment: Enrollment, run: Run, *, now: datetime) -> int:
+def enrollment_write(enrollment: Enrollment, run: Run, *, now: datetime) -> int:
     """Write the values of an approved enrollment while there is time; returns how many are left.
 
     Raises:
         StaleState: not approved as it stands, or the emergency stop is on.
         ExternalFailure: the metastore is away; the run is tried again.
     """
-    _check_may_run(enrolment, now=now)
-    return _batches(enrolment, EnrollmentItemState.PENDING, _setting(enrolment), run=run)
+    _check_may_run(enrollment, now=now)
+    return _batches(enrollment, EnrollmentItemState.PENDING, _setting(enrollment), run=run)
 
 
-def enrollment_put_back(enrolment: Enrollment, run: Run) -> int:
+def enrollment_put_back(enrollment: Enrollment, run: Run) -> int:
     """Put back what stood before, while there is time; returns how many tables are left.
 
     Raises:
         ExternalFailure: the metastore is away; the run is tried again.
     """
-    return _batches(enrolment, EnrollmentItemState.DONE, _putting_back(enrolment), run=run)
+    return _batches(enrollment, EnrollmentItemState.DONE, _putting_back(enrollment), run=run)
 
 
-def _check_may_run(enrolment: Enrollment, *, now: datetime) -> None:
+def _check_may_run(enrollment: Enrollment, *, now: datetime) -> None:
     """Ask once more: these very tables and values, approved, and no emergency stop."""
-    digest = enrollment_digest(enrolment, enrolment.items.all())
+    digest = enrollment_digest(enrollment, enrollment.items.all())
     approval = approval_check(
         APPROVAL_KIND,
-        object_id=str(enrolment.pk),
+        object_id=str(enrollment.pk),
         digest=digest,
         now=now,
-        run_id=str(enrolment.pk),
+        run_id=str(enrollment.pk),
     )
-    approval_use(approval.pk, run_id=str(enrolment.pk), now=now)
-    if emergency_stop_state(enrolment.lake) is not None:
+    approval_use(approval.pk, run_id=str(enrollment.pk), now=now)
+    if emergency_stop_state(enrollment.lake) is not None:
         raise StaleState("red_button.on", "The emergency stop is on: no table is enrolled.")
 
 
-def _batches(enrolment: Enrollment, source: EnrollmentItemState, step: Step, *, run: Run) -> int:
+def _batches(enrollment: Enrollment, source: EnrollmentItemState, step: Step, *, run: Run) -> int:
     """Do one batch after the other while there is time; returns how many tables are left."""
     deadline = time.monotonic() + SECONDS
-    waiting = EnrollmentItem.objects.filter(enrolment=enrolment, state=source).order_by("pk")
-    with Metastore.connect(get_lake(enrolment.lake)) as metastore:
+    waiting = EnrollmentItem.objects.filter(enrollment=enrollment, state=source).order_by("pk")
+    with Metastore.connect(get_lake(enrollment.lake)) as metastore:
         while (items := list(waiting[:BATCH])) and time.monotonic() < deadline:
             if source is EnrollmentItemState.PENDING:
-                _remember(enrolment, metastore, items)
-            done = [(item, _try(step, metastore, item, enrolment)) for item in items]
-            _store(enrolment, done, run=run, now=timezone.now())
+                _remember(enrollment, metastore, items)
+            done = [(item, _try(step, metastore, item, enrollment)) for item in items]
+            _store(enrollment, done, run=run, now=timezone.now())
     return waiting.count()
 
 
-def _remember(enrolment: Enrollment, metastore: Metastore, items: Sequence[EnrollmentItem]) -> None:
+def _remember(
+    enrollment: Enrollment, metastore: Metastore, items: Sequence[EnrollmentItem]
+) -> None:
     """Store what stands on the tables, unless an earlier try has: undo will need it."""
     new = [item for item in items if item.before is None]
     for item in new:
         try:
-            item.before = dict(table_standing(metastore, _name(enrolment, item)).raw)
+            item.before = dict(table_standing(metastore, _name(enrollment, item)).raw)
         except NotVisible:
             continue  # told by the step itself
     EnrollmentItem.objects.bulk_update(new, ["before"])
 
 
-def _setting(enrolment: Enrollment) -> Step:
+def _setting(enrollment: Enrollment) -> Step:
     def step(metastore: Metastore, item: EnrollmentItem) -> Standing:
-        if not is_written_to(enrolment.lake, item.db):
+        if not is_written_to(enrollment.lake, item.db):
             raise StaleState("policy.observed", f"{item.db} is in Monitor only by now.")
-        name = _name(enrolment, item)
-        table_set(metastore, name, seen=item.seen, wanted=enrolment.wanted)
+        name = _name(enrollment, item)
+        table_set(metastore, name, seen=item.seen, wanted=enrollment.wanted)
         item.state, item.note = EnrollmentItemState.DONE, ""
         return table_standing(metastore, name)
 
     return step
 
 
-def _putting_back(enrolment: Enrollment) -> Step:
+def _putting_back(enrollment: Enrollment) -> Step:
     def step(metastore: Metastore, item: EnrollmentItem) -> Standing:
-        name = _name(enrolment, item)
-        table_put_back(metastore, name, ours=enrolment.wanted, raw=item.before or {})
+        name = _name(enrollment, item)
+        table_put_back(metastore, name, ours=enrollment.wanted, raw=item.before or {})
         item.state, item.note = EnrollmentItemState.UNDONE, ""
         return table_standing(metastore, name)
 
@@ -120,10 +122,10 @@ def _putting_back(enrolment: Enrollment) -> Step:
 
 
 def _try(
-    step: Step, metastore: Metastore, item: EnrollmentItem, enrolment: Enrollment
+    step: Step, metastore: Metastore, item: EnrollmentItem, enrollment: Enrollment
 ) -> Standing | None:
     """Do one table; what cannot be done is noted on it, and the others go on."""
-    is_undo = enrolment.state == EnrollmentState.UNDOING
+    is_undo = enrollment.state == EnrollmentState.UNDOING
     try:
         return step(metastore, item)
     except (StaleState, NotVisible) as error:
@@ -141,45 +143,45 @@ def _try(
 
 
 def _store(
-    enrolment: Enrollment,
+    enrollment: Enrollment,
     done: Sequence[tuple[EnrollmentItem, Standing | None]],
     *,
     run: Run,
     now: datetime,
 ) -> None:
     """Store a batch's results and record each change, in one transaction."""
-    undo = enrolment.state == EnrollmentState.UNDOING
+    undo = enrollment.state == EnrollmentState.UNDOING
     changed = [(item, after) for item, after in done if after is not None]
     with transaction.atomic():
         EnrollmentItem.objects.bulk_update([item for item, _ in done], ["state", "note"])
         for item, after in changed:
-            policy_seen_store(enrolment.lake, item.db, item.table, after, now=now)
+            policy_seen_store(enrollment.lake, item.db, item.table, after, now=now)
         audit_record_many(
-            [_entry(enrolment, item, after.values, undo=undo, run=run) for item, after in changed],
+            [_entry(enrollment, item, after.values, undo=undo, run=run) for item, after in changed],
             now=now,
         )
 
 
 def _entry(
-    enrolment: Enrollment, item: EnrollmentItem, after: Values, *, undo: bool, run: Run
+    enrollment: Enrollment, item: EnrollmentItem, after: Values, *, undo: bool, run: Run
 ) -> AuditEntry:
-    before = enrolment.wanted if undo else item.seen
+    before = enrollment.wanted if undo else item.seen
     return AuditEntry(
         "policy.changed",
-        enrolment.undo_by if undo else enrolment.requested_by,
-        enrolment.lake,
+        enrollment.undo_by if undo else enrollment.requested_by,
+        enrollment.lake,
         "table",
         str(item),
         {
             "from": values_json(before),
             "to": values_json(after),
             "through": "portal",
-            "reason": enrolment.undo_reason if undo else enrolment.reason,
-            "enrolment": str(enrolment.pk),
+            "reason": enrollment.undo_reason if undo else enrollment.reason,
+            "enrolment": str(enrollment.pk),
             "run": str(run.pk),
         },
     )
 
 
-def _name(enrolment: Enrollment, item: EnrollmentItem) -> TableName:
-    return TableName(get_lake(enrolment.lake).lake, item.db, item.table)
+def _name(enrollment: Enrollment, item: EnrollmentItem) -> TableName:
+    return TableName(get_lake(enrollment.lake).lake, item.db, item.table)

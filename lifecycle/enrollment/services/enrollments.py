@@ -86,7 +86,7 @@ class Enrollments(ProposalKind[Enrollment]):
 
     def about(self, proposals: QuerySet[Enrollment], text: str, user: User) -> QuerySet[Enrollment]:
         """Keep those with a table of such a name that the person may see."""
-        mine = EnrollmentItem.objects.for_user(user).filter(named(text), enrolment=OuterRef("pk"))
+        mine = EnrollmentItem.objects.for_user(user).filter(named(text), enrollment=OuterRef("pk"))
         return proposals.filter(Exists(mine))
 
     def digest_of(self, proposal: Enrollment) -> str:
@@ -101,8 +101,8 @@ class Enrollments(ProposalKind[Enrollment]):
     def requesters_of(self, proposals: Sequence[Enrollment]) -> Mapping[UUID, Collection[str]]:
         """Return the same of many."""
         tables = defaultdict(set)
-        rows = EnrollmentItem.objects.filter(enrolment__in=[one.pk for one in proposals])
-        for key, db, table in rows.values_list("enrolment", "db", "table"):
+        rows = EnrollmentItem.objects.filter(enrollment__in=[one.pk for one in proposals])
+        for key, db, table in rows.values_list("enrollment", "db", "table"):
             tables[key].add((db, table))
         bases = {one.pk: Basis(one.requested_by, tables[one.pk]) for one in proposals}
         return requesters_of_many(proposals[0].lake, bases) if proposals else {}
@@ -160,7 +160,7 @@ def enrollment_request(
     level, ttl = wish.wanted.level, wish.wanted.ttl
     if level is None or ttl is None:
         raise RuleViolation("policy.values", "An enrollment gives LEVEL and TTL, both.")
-    enrolment = Enrollment(
+    enrollment = Enrollment(
         lake=lake,
         level=level,
         ttl=ttl,
@@ -171,26 +171,26 @@ def enrollment_request(
         created_at=now,
     )
     tables = candidates(lake, selection).order_by("db", "table")
-    items, outcome = _items(enrolment, many_what_ifs(tables, wish.wanted))
-    enrolment.n_tables, enrolment.what_if = len(items), outcome_json(outcome)
-    enrolment.digest = enrollment_digest(enrolment, items)
+    items, outcome = _items(enrollment, many_what_ifs(tables, wish.wanted))
+    enrollment.n_tables, enrollment.what_if = len(items), outcome_json(outcome)
+    enrollment.digest = enrollment_digest(enrollment, items)
     names = {(item.db, item.table) for item in items}
-    enrolment.requesters = requesters_of(lake, maker=user.username, tables=names, wishes=())
+    enrollment.requesters = requesters_of(lake, maker=user.username, tables=names, wishes=())
     with transaction.atomic():
-        enrolment.save(force_insert=True)
+        enrollment.save(force_insert=True)
         EnrollmentItem.objects.bulk_create(items, batch_size=_CHUNK)
-        enrolment.approval = ENROLLMENTS.open(
-            enrolment,
-            requesters=enrolment.requesters,
+        enrollment.approval = ENROLLMENTS.open(
+            enrollment,
+            requesters=enrollment.requesters,
             summary={
                 "title": f"Enroll {count_words(len(items), 'table')}",
-                "reason": enrolment.reason,
+                "reason": enrollment.reason,
             },
             now=now,
         )
-        enrolment.save(update_fields=["approval"])
-        ENROLLMENTS.audit("asked", enrolment, actor=user.username, now=now, n=len(items))
-    return enrolment
+        enrollment.save(update_fields=["approval"])
+        ENROLLMENTS.audit("asked", enrollment, actor=user.username, now=now, n=len(items))
+    return enrollment
 
 
 @transaction.atomic
@@ -201,15 +201,15 @@ def enrollment_undo(
 
     Tables that somebody changed since are left. Twice it is StaleState.
     """
-    enrolment = get_enrollment_for_user(enrolment_id, user=user)
+    enrollment = get_enrollment_for_user(enrolment_id, user=user)
     if not user.is_lake_admin:
         raise NotAllowed("enrol.undo", "Only an admin undoes an enrollment.")
     check_reason(reason, "enrol.reason", "Enter a reason; it is kept in the history.")
     # The audit chain's end is locked last everywhere, so the row goes first.
-    Enrollment.objects.select_for_update().filter(pk=enrolment.pk).first()
-    run = enrollment_run(enrolment, undo=True, part=0, by=user.username, now=now)
+    Enrollment.objects.select_for_update().filter(pk=enrollment.pk).first()
+    run = enrollment_run(enrollment, undo=True, part=0, by=user.username, now=now)
     enrollment_move(
-        enrolment,
+        enrollment,
         EnrollmentState.UNDOING,
         by=user.username,
         now=now,
@@ -217,28 +217,28 @@ def enrollment_undo(
         undo_by=user.username,
         undo_reason=reason.strip(),
     )
-    return enrolment
+    return enrollment
 
 
-def enrollment_run(enrolment: Enrollment, *, undo: bool, part: int, by: str, now: datetime) -> Run:
+def enrollment_run(enrollment: Enrollment, *, undo: bool, part: int, by: str, now: datetime) -> Run:
     """Ask for the run that does the next part of an enrollment, in the caller's transaction."""
     what = "undo" if undo else "enrol"
     return run_request(
         ENROLL_KIND,
-        lake=enrolment.lake,
-        params={"enrolment": str(enrolment.pk), "undo": undo, "part": part},
+        lake=enrollment.lake,
+        params={"enrolment": str(enrollment.pk), "undo": undo, "part": part},
         requested_by=by,
-        reason=enrolment.reason,
-        unique_key=f"{what}:{enrolment.pk}:{part}",
-        subject=("enrolment", str(enrolment.pk)),
+        reason=enrollment.reason,
+        unique_key=f"{what}:{enrollment.pk}:{part}",
+        subject=("enrolment", str(enrollment.pk)),
         now=now,
     )
 
 
-def enrollment_digest(enrolment: Enrollment, items: Iterable[EnrollmentItem]) -> str:
+def enrollment_digest(enrollment: Enrollment, items: Iterable[EnrollmentItem]) -> str:
     """Return the sha256 over the values and every table, its generation and what stood on it."""
     digest = hashlib.sha256()
-    head = [enrolment.lake, enrolment.level, enrolment.ttl, enrolment.reason]
+    head = [enrollment.lake, enrollment.level, enrollment.ttl, enrollment.reason]
     digest.update(_line(head))
     for item in sorted(items, key=lambda one: (one.db, one.table)):
         digest.update(
@@ -274,14 +274,14 @@ def _check_choice(lake: str, selection: Mapping[str, str], wish: EnrollmentParam
 
 
 def _items(
-    enrolment: Enrollment, found: Iterable[tuple[TableFinding, Outcome]]
+    enrollment: Enrollment, found: Iterable[tuple[TableFinding, Outcome]]
 ) -> tuple[list[EnrollmentItem], Outcome]:
     items, whole = [], Outcome()
     for table, outcome in found:
         whole += outcome
         items.append(
             EnrollmentItem(
-                enrolment=enrolment,
+                enrollment=enrollment,
                 db=table.db,
                 table=table.table,
                 tbl_id=table.tbl_id,

@@ -53,7 +53,7 @@ def enrollment_url(row: Enrollment) -> str:
 
 
 def _item_url(row: EnrollmentItem) -> str:
-    return policy_url(row.enrolment.lake, row.db, row.table)
+    return policy_url(row.enrollment.lake, row.db, row.table)
 
 
 ENROLLMENT_LIST = ListSpec(
@@ -99,7 +99,7 @@ ITEMS = ListSpec(
 
 
 @require_GET
-def enrolments(request: HttpRequest) -> HttpResponseBase:
+def enrollments(request: HttpRequest) -> HttpResponseBase:
     """List the enrollments that the person may see."""
     lake, user = current_lake(request), person(request)
     filterset = EnrollmentFilter(request.GET, queryset=enrollments_visible(lake, user))
@@ -137,11 +137,11 @@ def enrollment_new(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-def enrolment(request: HttpRequest, enrolment_id: UUID) -> HttpResponseBase:
+def enrollment(request: HttpRequest, enrolment_id: UUID) -> HttpResponseBase:
     """Show one enrollment with its tables and what became of each."""
     user = person(request)
     found = get_enrollment_for_user(enrolment_id, user=user)
-    rows = items_visible(found, user).select_related("enrolment")
+    rows = items_visible(found, user).select_related("enrollment")
     filterset = EnrollmentItemFilter(request.GET, queryset=rows)
     context = {
         "found": found,

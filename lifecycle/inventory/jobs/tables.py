@@ -124,13 +124,13 @@ def scratch_databases(
     databases: Iterable[DatabaseFacts], params: Mapping[str, Any], config: LakeConfig
 ) -> frozenset[str]:
     """Name the databases of restore tests: by name, and where only the portal may write."""
-    drills = [config.path(root).child(DIRECTORY) for root in params.get("backup_roots", ())]
+    restore_tests = [config.path(root).child(DIRECTORY) for root in params.get("backup_roots", ())]
     return frozenset(
         one.name
         for one in databases
         if read_scratch(one.name)
         and one.location is not None
-        and any(one.location.is_at_or_under(place) for place in drills)
+        and any(one.location.is_at_or_under(place) for place in restore_tests)
     )
 
 

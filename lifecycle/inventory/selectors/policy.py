@@ -150,16 +150,16 @@ def asked_here(lake: str, db: str, table: str, after: Mapping[str, str], *, at: 
         **values,
     ).filter(Q(state=RequestState.RUNNING) | Q(state=RequestState.DONE, ended_at__gte=ended_since))
     items = EnrollmentItem.objects.filter(
-        enrolment__lake=lake, enrolment__created_at__gte=since, db=db, table=table
+        enrollment__lake=lake, enrollment__created_at__gte=since, db=db, table=table
     )
     enrolled = items.filter(
-        Q(enrolment__state=EnrollmentState.RUNNING)
-        | Q(enrolment__state=EnrollmentState.DONE, enrolment__ended_at__gte=ended_since),
-        **{f"enrolment__{name}": value for name, value in values.items()},
+        Q(enrollment__state=EnrollmentState.RUNNING)
+        | Q(enrollment__state=EnrollmentState.DONE, enrollment__ended_at__gte=ended_since),
+        **{f"enrollment__{name}": value for name, value in values.items()},
     )
     undone = items.filter(
-        Q(enrolment__state=EnrollmentState.UNDOING)
-        | Q(enrolment__state=EnrollmentState.UNDONE, enrolment__ended_at__gte=ended_since),
+        Q(enrollment__state=EnrollmentState.UNDOING)
+        | Q(enrollment__state=EnrollmentState.UNDONE, enrollment__ended_at__gte=ended_since),
         before__isnull=False,
     )
     return (
@@ -233,7 +233,7 @@ class Change:
     reason: str
     by_portal: bool
     request: str
-    enrolment: str
+    enrollment: str
     seq: int
 
 
@@ -263,7 +263,7 @@ def _change(event: AuditEvent) -> Change:
         reason=str(event.data.get("reason") or ""),
         by_portal=own,
         request=str(event.data.get("request") or ""),
-        enrolment=str(event.data.get("enrolment") or ""),
+        enrollment=str(event.data.get("enrolment") or ""),
         seq=event.seq,
     )
 

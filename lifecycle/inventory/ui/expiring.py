@@ -15,7 +15,7 @@ from lifecycle.core.selectors.filters import (
     ItemFilterSet,
 )
 from lifecycle.core.services.people import People, responsible_of
-from lifecycle.core.ui.links import list_url, table_url, why_url
+from lifecycle.core.ui.links import details_url, list_url, table_url
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.selectors.dropped import GoneOf, gone_since, take_off_dropped
 from lifecycle.inventory.selectors.filters import TableFilterSet
@@ -54,8 +54,8 @@ def _of_class(cls: str) -> Callable[[TableFinding], str]:
     return url
 
 
-def _why_url(row: SamplePartition) -> str:
-    return why_url(row.table.lake, row.table.db, row.table.table, row.partition)
+def _details_url(row: SamplePartition) -> str:
+    return details_url(row.table.lake, row.table.db, row.table.table, row.partition)
 
 
 TABLES = ListSpec(
@@ -123,7 +123,7 @@ ITEMS = ListSpec(
     template="lifecycle/table.html",
     caption="Partitions of the table",
     columns=(
-        Column(key="__str__", title="Partition", kind="code", sort="name", url=_why_url),
+        Column(key="__str__", title="Partition", kind="code", sort="name", url=_details_url),
         Column(key="cls", title="Class", kind="template", template="lifecycle/_cell_class.html"),
         Column(key="kept", title="Kept", kind="template", template="lifecycle/_cell_kept.html"),
         Column(key="due_on", title="Due", kind="day", sort="due"),

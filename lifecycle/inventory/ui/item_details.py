@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from lifecycle.core.ui.links import policy_url, table_url, why_url
+from lifecycle.core.ui.links import details_url, policy_url, table_url
 from lifecycle.inventory.selectors.dropped import dropped_partitions, take_off_dropped
 from lifecycle.inventory.selectors.findings import get_item_for_user
 from lifecycle.inventory.selectors.item_details import expiry_reason
@@ -50,7 +50,7 @@ def why_look(request: HttpRequest, db: str, table: str) -> HttpResponseRedirect:
     partition = request.GET.get("partition", "")
     why_inspection_request(lake, (db, table, partition), user=user, now=timezone.now())
     messages.info(request, "Its details are being loaded; reload this page in a moment.")
-    return HttpResponseRedirect(why_url(lake, db, table, partition))
+    return HttpResponseRedirect(details_url(lake, db, table, partition))
 
 
 def _differs(found: TableFinding, standing: PolicyNow) -> bool:

@@ -28,7 +28,7 @@ from lifecycle.models import (
 from lifecycle.policies.models.policy import MIN_BACKUP_DAYS
 from lifecycle.rules.selectors.exceptions import no_longer_excepted
 from portal.access.models import ADMIN, DatabaseAdministrator, OwnerMapping, User
-from portal.approvals.domain import Verdict
+from portal.approvals.domain import DecisionKind
 from portal.approvals.selectors import decisions_of, requesters_shown
 from portal.approvals.sizes import Needed, plan_limit, plan_needed
 from portal.audit.models import AuditEvent
@@ -249,4 +249,4 @@ def _n_may_approve(plan: DropPlan) -> int:
 def _approvers(plan: DropPlan) -> list[str]:
     """Return who has approved a plan."""
     said = decisions_of(plan.approval)
-    return [one.user.username for one in said if one.verdict == Verdict.APPROVE]
+    return [one.user.username for one in said if one.decision == DecisionKind.APPROVE]

@@ -117,15 +117,17 @@ class PolicyRequests(ProposalKind[PolicyRequest]):
         proposal: PolicyRequest,
         *,
         user: User,
-        word: DecisionInput,
+        answer: DecisionInput,
         authenticated_at: datetime | None,
         now: datetime,
     ) -> None:
         """Hand a decision to the approval, or take it as the answer to an offer."""
         if proposal.approval_id is None:
-            _answer_offer(proposal, user=user, word=word, now=now)
+            _answer_offer(proposal, user=user, answer=answer, now=now)
             return
-        super().answer(proposal, user=user, word=word, authenticated_at=authenticated_at, now=now)
+        super().answer(
+            proposal, user=user, answer=answer, authenticated_at=authenticated_at, now=now
+        )
 
     def withdraw(
         self, proposal_id: UUID | str, *, user: User, reason: str, now: datetime
@@ -218,7 +220,7 @@ def _ask_an_admin(request: PolicyRequest, *, now: datetime) -> None:
 
 @transaction.atomic
 def _answer_offer(
-    request: PolicyRequest, *, user: User, word: DecisionInput, now: datetime
+    request: PolicyRequest, *, user: User, answer: DecisionInput, now: datetime
 ) -> None:
     if not may_accept(request, user):
         raise NotAllowed(
@@ -226,10 +228,10 @@ def _answer_offer(
         )
     # The audit chain's end is locked last everywhere, so the row goes first.
     PolicyRequest.objects.select_for_update().filter(pk=request.pk).first()
-    reason = word.reason.strip()
-    if word.verdict == "APPROVE":
+    reason = answer.reason.strip()
+    if answer.decision == "APPROVE":
         request_start(request, by=user.username, now=now)
-    elif word.verdict == "REJECT":
+    elif answer.decision == "REJECT":
         if not reason:
             raise RuleViolation("policy.reason", "Enter a reason for declining.")
         check_text(reason)

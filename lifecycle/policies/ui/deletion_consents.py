@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from lifecycle.core.ui.links import list_url, table_url, why_url
+from lifecycle.core.ui.links import details_url, list_url, table_url
 from lifecycle.models import DeletionConsent
 from lifecycle.policies.selectors.deletion_consents import YES_ORDERS, YesFilter, yes_visible
 from lifecycle.policies.services.deletion_consents import (
@@ -37,7 +37,7 @@ class YesForm(forms.Form):
 
 def _url(row: DeletionConsent) -> str:
     if row.partition:
-        return why_url(row.lake, row.db, row.table, row.partition)
+        return details_url(row.lake, row.db, row.table, row.partition)
     return table_url(row.lake, row.db, row.table)
 
 

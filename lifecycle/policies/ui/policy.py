@@ -84,13 +84,13 @@ def database_policy_page(request: HttpRequest, db: str) -> HttpResponse:
     standing = database_policy(lake, db)
     form, wanted = _tried(request, standing.values)
     asker = Asker(user.is_lake_admin, owns=False)
-    way: dict[str, Any] = {"may_save": False, "why_not": ""}
+    way: dict[str, Any] = {"may_save": False, "blocked_reason": ""}
     if standing.is_known and wanted != standing.values:
         try:
             route_of_database(standing.values, wanted, asker)
             way = _saveable(written_to=is_written_to(lake, db))
         except PortalError as error:
-            way["why_not"] = error.message
+            way["blocked_reason"] = error.message
     context = {
         "found": found,
         "generation": current_generation(lake),
@@ -165,20 +165,24 @@ def _chart(found: TableFinding, ages: Ages, before: Values, after: Values) -> Ch
 def _way(before: Values, after: Values, asker: Asker, *, written_to: bool) -> dict[str, Any]:
     """Say whether and how the tried values can be saved, or why they cannot."""
     if before == after:
-        return {"may_save": False, "why_not": ""}
+        return {"may_save": False, "blocked_reason": ""}
     try:
         route = route_of_table(before, after, asker)
     except PortalError as error:
-        needs_enrolment = error.code == "policy.enrol"
-        return {"may_save": False, "why_not": error.message, "needs_enrolment": needs_enrolment}
+        needs_enrollment = error.code == "policy.enrol"
+        return {
+            "may_save": False,
+            "blocked_reason": error.message,
+            "needs_enrollment": needs_enrollment,
+        }
     return {**_saveable(written_to=written_to), "asks_admin": route is Route.ONE_ADMIN}
 
 
 def _saveable(*, written_to: bool) -> dict[str, Any]:
     if written_to:
-        return {"may_save": True, "why_not": ""}
+        return {"may_save": True, "blocked_reason": ""}
     return {
         "may_save": False,
-        "why_not": "The database is in Monitor only: the portal writes nothing to it, so this is a "
-        "what-if only. An admin sets it to Notify on its page.",
+        "blocked_reason": "The database is in Monitor only: the portal writes nothing to it, so "
+        "this is a what-if only. An admin sets it to Notify on its page.",
     }

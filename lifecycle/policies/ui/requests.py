@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from lifecycle.core.ui.links import database_policy_url, list_url, policy_url, why_url
+from lifecycle.core.ui.links import database_policy_url, details_url, list_url, policy_url
 from lifecycle.inventory.selectors.policy import hand_over_warning
 from lifecycle.models import PolicyRequest
 from lifecycle.policies.domain.states import RequestKind, RequestState
@@ -179,7 +179,7 @@ def _page_url(found: PolicyRequest) -> str:
     if not found.table:
         return database_policy_url(found.lake, found.db)
     if found.partition:
-        return why_url(found.lake, found.db, found.table, found.partition)
+        return details_url(found.lake, found.db, found.table, found.partition)
     return policy_url(found.lake, found.db, found.table)
 
 

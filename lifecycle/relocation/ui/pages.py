@@ -177,7 +177,7 @@ def _is_key(text: str) -> bool:
 
 def _standing(fix: RelocationPlan) -> dict[str, Any]:
     """Return what the live part of the page shows."""
-    given = fix.approval.decisions.filter(verdict="APPROVE").count() if fix.approval else 0
+    given = fix.approval.decisions.filter(decision="APPROVE").count() if fix.approval else 0
     needed = fix.approval.n_needed if fix.approval else 0
     run = fix.plan_run if fix.state == PlanState.DRAFTING else fix.run
     return {

@@ -22,11 +22,11 @@ def verified_days(lake: str) -> dict[date, datetime]:
 def newest_verification_of_batch(lake: str, batch_id: UUID) -> RestoreTestItem | None:
     """Return what was last compared of one batch of a backup."""
     rows = RestoreTestItem.objects.filter(lake=lake, batch_id=batch_id)
-    shown = rows.exclude(outcome=Compared.SKIPPED).select_related("drill")
+    shown = rows.exclude(outcome=Compared.SKIPPED).select_related("restore_test")
     return shown.order_by("-checked_at", "outcome").first()
 
 
 def newest_verification_of_day(lake: str, day: date) -> RestoreTestItem | None:
     """Return what was last compared of the backups of one day: its newest failure, else proof."""
     rows = RestoreTestItem.objects.filter(lake=lake, day=day).exclude(outcome=Compared.SKIPPED)
-    return rows.select_related("drill").order_by("-checked_at", "outcome").first()
+    return rows.select_related("restore_test").order_by("-checked_at", "outcome").first()

@@ -34,17 +34,19 @@ OVERDUE_KIND = "lifecycle.drill_overdue"
 ROWS_SHOWN = 100
 
 
-def restore_test_failed_queue(drill: RestoreTest, *, now: datetime) -> int:
+def restore_test_failed_queue(restore_test: RestoreTest, *, now: datetime) -> int:
     """Tell the admins and operators of a restore test that found differences, once a day.
 
     Returns how many mails.
     """
-    if drill.state != RestoreTestState.FAILED:
+    if restore_test.state != RestoreTestState.FAILED:
         return 0
-    items = drill.items.exclude(differences=[]).order_by("db", "table", "id")
+    items = restore_test.items.exclude(differences=[]).order_by("db", "table", "id")
     rows = [f"{item.name}: {'; '.join(item.differences)}" for item in items[:ROWS_SHOWN]]
-    subject = f"Alarm: {drill.n_differing} backed-up items would not come back as they were"
-    return _queue(FAILED_KIND, drill.lake, subject, rows=rows, drill=drill, now=now)
+    subject = f"Alarm: {restore_test.n_differing} backed-up items would not come back as they were"
+    return _queue(
+        FAILED_KIND, restore_test.lake, subject, rows=rows, restore_test=restore_test, now=now
+    )
 
 
 def restore_test_overdue_queue(lake: str, *, now: datetime) -> int:
@@ -61,7 +63,7 @@ def restore_test_overdue_queue(lake: str, *, now: datetime) -> int:
         return 0
     noun = "database" if len(rows) == 1 else "databases"
     subject = f"Alarm: restoring the backups of {len(rows)} {noun} is not verified"
-    return _queue(OVERDUE_KIND, lake, subject, rows=rows, drill=None, now=now)
+    return _queue(OVERDUE_KIND, lake, subject, rows=rows, restore_test=None, now=now)
 
 
 def _said(one: VerifiedDatabase) -> str:
@@ -76,12 +78,14 @@ def _queue(
     subject: str,
     *,
     rows: list[str],
-    drill: RestoreTest | None,
+    restore_test: RestoreTest | None,
     now: datetime,
 ) -> int:
     people, day = People.of(lake), day_of(now, get_lake(lake).zone)
     address = (
-        reverse("lifecycle:drill", args=[drill.public_id]) if drill else reverse("lifecycle:drills")
+        reverse("lifecycle:drill", args=[restore_test.public_id])
+        if restore_test
+        else reverse("lifecycle:drills")
     )
     url = f"{settings.LAKEWARDEN_BASE_URL}{address}?lake={lake}"
     told = keepers(people)
@@ -90,7 +94,7 @@ def _queue(
             "username": username,
             "rows": rows[:ROWS_SHOWN],
             "n_more": max(0, len(rows) - ROWS_SHOWN),
-            "drill": drill,
+            "restore_test": restore_test,
             "proof_days": verification_lasts().days,
             "url": url,
         }

@@ -73,14 +73,14 @@ def restore_test_under_way(lake: str, *, now: datetime) -> RestoreTest | None:
 
     One whose run is over without a word is closed first.
     """
-    drill = RestoreTest.objects.filter(lake=lake, finished_at=None).first()
-    if drill is None:
+    restore_test = RestoreTest.objects.filter(lake=lake, finished_at=None).first()
+    if restore_test is None:
         return None
-    run = restore_test_run(drill)
+    run = restore_test_run(restore_test)
     if run is not None and not run.is_final:
-        return drill
+        return restore_test
     restore_test_close(
-        drill, RestoreTestState.INCOMPLETE, reason="Its run ended before it began.", now=now
+        restore_test, RestoreTestState.INCOMPLETE, reason="Its run ended before it began.", now=now
     )
     return None
 
@@ -90,8 +90,8 @@ def restore_test_last_begun(lake: str) -> datetime | None:
 
     One that proved nothing is none.
     """
-    drills = RestoreTest.objects.filter(lake=lake).exclude(state=RestoreTestState.INCOMPLETE)
-    newest = drills.order_by("-started_at").first()
+    restore_tests = RestoreTest.objects.filter(lake=lake).exclude(state=RestoreTestState.INCOMPLETE)
+    newest = restore_tests.order_by("-started_at").first()
     return newest.started_at if newest else None
 
 
@@ -123,7 +123,7 @@ def restore_test_begin(run: Run, *, now: datetime) -> RestoreTest:
         return known
     try:
         with transaction.atomic():
-            drill = RestoreTest.objects.create(
+            restore_test = RestoreTest.objects.create(
                 lake=run.lake,
                 run_id=run.pk,
                 open_key=uuid5(NAMESPACE_URL, f"drill:{run.lake}"),
@@ -132,9 +132,9 @@ def restore_test_begin(run: Run, *, now: datetime) -> RestoreTest:
                 sample=_sample(run.lake, now=now),
             )
             verifications_count(run.lake)
-            n_drawn = len(drill.sample)
+            n_drawn = len(restore_test.sample)
             restore_test_audit(
-                drill, "drill.begun", actor=run.requested_by, sample=n_drawn, now=now
+                restore_test, "drill.begun", actor=run.requested_by, sample=n_drawn, now=now
             )
     except IntegrityError:
         known = RestoreTest.objects.filter(run_id=run.pk).first()
@@ -143,21 +143,25 @@ def restore_test_begin(run: Run, *, now: datetime) -> RestoreTest:
                 "drill.busy", "Another restore test of this lake is under way."
             ) from None
         return known
-    return drill
+    return restore_test
 
 
-def restore_test_params(drill: RestoreTest) -> dict[str, Any]:
+def restore_test_params(restore_test: RestoreTest) -> dict[str, Any]:
     """Return the job what it needs: the drawn batches as the catalogue has them now."""
-    config = get_lake(drill.lake)
+    config = get_lake(restore_test.lake)
     rows = {
         str(row.public_id): row
-        for row in BackupBatch.objects.filter(public_id__in=drill.sample, state__in=RESTORABLE)
+        for row in BackupBatch.objects.filter(
+            public_id__in=restore_test.sample, state__in=RESTORABLE
+        )
     }
-    known = known_contents(drill.lake, [UUID(name) for name in rows])
-    chosen = [rows[name] for name in drill.sample if name in rows]
+    known = known_contents(restore_test.lake, [UUID(name) for name in rows])
+    chosen = [rows[name] for name in restore_test.sample if name in rows]
     most = max(1, settings.LAKEWARDEN_DRILL_MAX_ITEMS // max(1, len(chosen)))
-    roots = BackupBatch.objects.filter(lake=drill.lake).values_list("root", flat=True)
-    others = RestoreTest.objects.filter(lake=drill.lake, finished_at=None).exclude(pk=drill.pk)
+    roots = BackupBatch.objects.filter(lake=restore_test.lake).values_list("root", flat=True)
+    others = RestoreTest.objects.filter(lake=restore_test.lake, finished_at=None).exclude(
+        pk=restore_test.pk
+    )
     return {
         "batches": [
             {
@@ -169,7 +173,7 @@ def restore_test_params(drill: RestoreTest) -> dict[str, Any]:
             }
             for row in chosen
         ],
-        "day": day_of(drill.started_at, config.zone).isoformat(),
+        "day": day_of(restore_test.started_at, config.zone).isoformat(),
         "max_bytes": settings.LAKEWARDEN_DRILL_MAX_BYTES,
         "roots": sorted({*roots.order_by().distinct()}),
         "under_way": [str(pk) for pk in others.values_list("run_id", flat=True)],

@@ -31,49 +31,57 @@ def restore_test_ingest(
 
     Repeated, the same.
     """
-    drill = RestoreTest.objects.select_for_update().filter(run_id=run.pk).first()
-    if drill is None or drill.finished_at is not None:
-        return drill
+    restore_test = RestoreTest.objects.select_for_update().filter(run_id=run.pk).first()
+    if restore_test is None or restore_test.finished_at is not None:
+        return restore_test
     result = manifest.get("result") or {}
-    items = _keep(drill, result.get("items") or (), now=now)
+    items = _keep(restore_test, result.get("items") or (), now=now)
     is_whole = manifest["outcome"] == "done"
-    drill.is_clean = bool(result.get("is_clean"))
+    restore_test.is_clean = bool(result.get("is_clean"))
     reason = "" if is_whole else _why(manifest)
     state = restore_test_state((Compared(one.outcome) for one in items), is_whole=is_whole)
     if state is RestoreTestState.INCOMPLETE and is_whole:
         reason = "Nothing could be compared; see why each item was left out."
-    restore_test_close(drill, state, reason=reason, now=now)
-    if result.get("cleared") or drill.is_clean:
+    restore_test_close(restore_test, state, reason=reason, now=now)
+    if result.get("cleared") or restore_test.is_clean:
         # A restore test clears what earlier ones left before it does anything else.
-        earlier = RestoreTest.objects.filter(lake=drill.lake, is_clean=False)
-        earlier.exclude(finished_at=None).filter(started_at__lt=drill.started_at).update(
+        earlier = RestoreTest.objects.filter(lake=restore_test.lake, is_clean=False)
+        earlier.exclude(finished_at=None).filter(started_at__lt=restore_test.started_at).update(
             is_clean=True
         )
-    _prove(drill, items, now=now)
-    verifications_count(drill.lake)
-    return drill
+    _prove(restore_test, items, now=now)
+    verifications_count(restore_test.lake)
+    return restore_test
 
 
 def restore_test_close(
-    drill: RestoreTest, state: RestoreTestState, *, reason: str, now: datetime
+    restore_test: RestoreTest, state: RestoreTestState, *, reason: str, now: datetime
 ) -> None:
     """End a restore test as `state`, with the sums of its items.
 
     Each call is one event of the record.
     """
-    outcomes = list(drill.items.values_list("outcome", "n_bytes", "n_rows"))
-    drill.n_items = len(outcomes)
-    drill.n_verified = sum(one[0] == Compared.PROVEN for one in outcomes)
-    drill.n_differing = sum(one[0] == Compared.DIFFERS for one in outcomes)
-    drill.n_skipped = sum(one[0] == Compared.SKIPPED for one in outcomes)
-    drill.n_bytes = sum(one[1] for one in outcomes)
-    drill.n_rows = sum(one[2] or 0 for one in outcomes)
-    drill.state, drill.reason, drill.finished_at = state, reason, now
-    drill.open_key = None
-    drill.save()
-    counts = {name: getattr(drill, name) for name in ("n_verified", "n_differing", "n_skipped")}
+    outcomes = list(restore_test.items.values_list("outcome", "n_bytes", "n_rows"))
+    restore_test.n_items = len(outcomes)
+    restore_test.n_verified = sum(one[0] == Compared.PROVEN for one in outcomes)
+    restore_test.n_differing = sum(one[0] == Compared.DIFFERS for one in outcomes)
+    restore_test.n_skipped = sum(one[0] == Compared.SKIPPED for one in outcomes)
+    restore_test.n_bytes = sum(one[1] for one in outcomes)
+    restore_test.n_rows = sum(one[2] or 0 for one in outcomes)
+    restore_test.state, restore_test.reason, restore_test.finished_at = state, reason, now
+    restore_test.open_key = None
+    restore_test.save()
+    counts = {
+        name: getattr(restore_test, name) for name in ("n_verified", "n_differing", "n_skipped")
+    }
     restore_test_audit(
-        drill, "drill.ended", actor="system", state=str(state), reason=reason, now=now, **counts
+        restore_test,
+        "drill.ended",
+        actor="system",
+        state=str(state),
+        reason=reason,
+        now=now,
+        **counts,
     )
 
 
@@ -105,28 +113,29 @@ def _count(row: RestoreVerification, sums: Mapping[str, Any] | None) -> None:
 
 
 def restore_test_audit(
-    drill: RestoreTest, action: str, *, actor: str, now: datetime, **data: object
+    restore_test: RestoreTest, action: str, *, actor: str, now: datetime, **data: object
 ) -> None:
     """Seal what a restore test did into the audit record."""
     audit_record(
         action,
         actor=actor,
-        lake=drill.lake,
+        lake=restore_test.lake,
         object_type="drill",
-        object_id=str(drill.public_id),
-        data={"run": str(drill.run_id), **data},
+        object_id=str(restore_test.public_id),
+        data={"run": str(restore_test.run_id), **data},
         now=now,
     )
 
 
-def _keep(drill: RestoreTest, found: Any, *, now: datetime) -> list[RestoreTestItem]:
+def _keep(restore_test: RestoreTest, found: Any, *, now: datetime) -> list[RestoreTestItem]:
     rows = {
-        str(row.public_id): row for row in BackupBatch.objects.filter(public_id__in=drill.sample)
+        str(row.public_id): row
+        for row in BackupBatch.objects.filter(public_id__in=restore_test.sample)
     }
     items = [
         RestoreTestItem(
-            drill=drill,
-            lake=drill.lake,
+            restore_test=restore_test,
+            lake=restore_test.lake,
             batch_id=row.public_id,
             day=row.day,
             db=row.db,
@@ -146,7 +155,7 @@ def _why(manifest: Mapping[str, Any]) -> str:
     return str(error.get("message") or f"The run ended as {manifest['outcome']}.")
 
 
-def _prove(drill: RestoreTest, items: list[RestoreTestItem], *, now: datetime) -> None:
+def _prove(restore_test: RestoreTest, items: list[RestoreTestItem], *, now: datetime) -> None:
     """A database is verified by a restore test that restored some of it and found no fault."""
     outcomes: dict[str, set[str]] = {}
     for item in items:
@@ -154,8 +163,10 @@ def _prove(drill: RestoreTest, items: list[RestoreTestItem], *, now: datetime) -
     for db, seen in sorted(outcomes.items()):
         changes: dict[str, Any] = {}
         if Compared.DIFFERS in seen:
-            changes = {"failed_at": now, "failed_by": drill}
+            changes = {"failed_at": now, "failed_by": restore_test}
         elif Compared.PROVEN in seen:
-            changes = {"verified_at": now, "proven_by": drill}
+            changes = {"verified_at": now, "proven_by": restore_test}
         if changes:
-            RestoreVerification.objects.update_or_create(lake=drill.lake, db=db, defaults=changes)
+            RestoreVerification.objects.update_or_create(
+                lake=restore_test.lake, db=db, defaults=changes
+            )

@@ -36,9 +36,9 @@ from portal.ui.lists.csv import stream_csv
 from portal.ui.lists.tables import Column, Table
 
 
-def restore_test_url(drill: RestoreTest) -> str:
+def restore_test_url(restore_test: RestoreTest) -> str:
     """Return the page of a restore test."""
-    return reverse("lifecycle:drill", args=[drill.public_id])
+    return reverse("lifecycle:drill", args=[restore_test.public_id])
 
 
 def _verification_url(row: VerifiedDatabase) -> str | None:
@@ -115,7 +115,7 @@ ITEMS = ListSpec(
 
 
 @require_GET
-def drills(request: HttpRequest) -> HttpResponseBase:
+def restore_tests(request: HttpRequest) -> HttpResponseBase:
     """List the databases with the age of their proof, and the restore tests."""
     lake, user = current_lake(request), person(request)
     databases = verified_databases(lake, now=timezone.now(), user=user)
@@ -126,7 +126,7 @@ def drills(request: HttpRequest) -> HttpResponseBase:
         "databases": Table(DATABASES, databases, "Last verified restore, by database"),
         "proof_days": verification_lasts().days,
         "every_days": restore_test_every().days,
-        "may_drill": user.is_lake_staff,
+        "may_test": user.is_lake_staff,
     }
     complete = partial(count_for, user=user)
     return list_response(
@@ -135,11 +135,11 @@ def drills(request: HttpRequest) -> HttpResponseBase:
 
 
 @require_GET
-def drill(request: HttpRequest, drill_id: UUID) -> HttpResponseBase:
+def restore_test(request: HttpRequest, drill_id: UUID) -> HttpResponseBase:
     """Show one restore test: how it goes, and what it compared of what this person answers for."""
     user, found = person(request), get_restore_test(drill_id)
     count_for([found], user=user)
-    context: dict[str, Any] = {"drill": found, "may_drill": user.is_lake_staff}
+    context: dict[str, Any] = {"restore_test": found, "may_test": user.is_lake_staff}
     run = restore_test_run(found) if user.is_lake_staff else None
     if run is not None:
         context |= {

@@ -11,6 +11,7 @@ from portal.access.models import User
 from portal.approvals.domain import DecisionInput
 from portal.approvals.models import Proposal
 from portal.approvals.proposals import ProposalKind
+from portal.ui.api.old_names import OldNames
 from portal.ui.api.operations import ApiView, SerializerClass, operation
 from portal.ui.api.serializers import ReasonSerializer
 
@@ -19,11 +20,13 @@ Shown = Callable[[P, User], object]
 """Returns what the answer's serializer writes of a proposal for a person."""
 
 
-class AnswerSerializer(serializers.Serializer[None]):
+class AnswerSerializer(OldNames, serializers.Serializer[Any]):
     """One person's decision on exactly what has this digest."""
 
+    old_names = {"verdict": "decision"}
+
     digest = serializers.CharField(max_length=64)
-    verdict = serializers.ChoiceField(choices=("APPROVE", "REJECT"))
+    decision = serializers.ChoiceField(choices=("APPROVE", "REJECT"))
     reason = serializers.CharField(max_length=1000, required=False, allow_blank=True, default="")
 
 
@@ -35,19 +38,19 @@ def decide_api(  # noqa: PLR0913 - what the schema says and what is done
     shown: Shown[P],
     answer: SerializerClass,
     body: SerializerClass = AnswerSerializer,
-    verdict: str = "",
+    decision: str = "",
 ) -> type[ApiView]:
     """Return the API view that takes a person's decision on proposals of a kind.
 
-    `says` describes it in the schema; `verdict` is that of the address, where addresses name it.
+    `says` describes it in the schema; `decision` is that of the address, where addresses name it.
     """
 
     def post(view: ApiView, **key: UUID) -> object:
-        said: dict[str, Any] = {"verdict": verdict, "reason": "", **view.data}
+        given: dict[str, Any] = {"decision": decision, "reason": "", **view.data}
         found = kind.decide(
             *key.values(),
             user=view.user,
-            word=DecisionInput(**said),
+            answer=DecisionInput(**given),
             authenticated_at=view.authenticated_at,
             now=timezone.now(),
         )

@@ -12,7 +12,7 @@ from quality.freshness.api.serializers import (
     ReadyRuleSerializer,
     declared,
 )
-from quality.freshness.selectors.awaited import (
+from quality.freshness.selectors.expected import (
     EXPECTED_ORDERS,
     ExpectedPartitionFilter,
     expected_visible,
@@ -36,7 +36,7 @@ class ExpectedList(KeysetList):
     orders = EXPECTED_ORDERS
 
     def get_queryset(self) -> Rows:
-        """List what is awaited of tables that you may see; `late=now` what should be there."""
+        """List what is expected of tables that you may see; `late=now` what should be there."""
         return expected_visible(self.lake, self.user)
 
 

@@ -14,12 +14,12 @@ _FRESH = timedelta(days=2)
 def next_inspection(
     pending_ends: Sequence[datetime], *, next_end: datetime, now: datetime
 ) -> datetime:
-    """Return the next look: soon while something young is awaited, hourly while something old is.
+    """Return the next look: soon while something young is expected, hourly while something old is.
 
     Otherwise when the next period ends.
     """
     newest = max(pending_ends, default=None)
     if newest is None:
         return max(next_end, now + SOON)
-    awaited = now + (SOON if now - newest < _FRESH else LATER)
-    return max(min(awaited, next_end), now + SOON)
+    expected = now + (SOON if now - newest < _FRESH else LATER)
+    return max(min(expected, next_end), now + SOON)

@@ -6,7 +6,7 @@ from django.db.models import Count
 from django.utils import timezone
 
 from portal.access.gauges import Gauge, Sample, register_gauge
-from quality.freshness.selectors.awaited import late_now
+from quality.freshness.selectors.expected import late_now
 from quality.models import ExpectedPartition, FreshnessRule
 
 
@@ -18,7 +18,7 @@ def register_gauges() -> None:
 
 
 def late() -> Iterator[Sample]:
-    """Count what is late now; a lake with tables that are awaited is told also with none."""
+    """Count what is late now; a lake with tables that are expected is told also with none."""
     rows = ExpectedPartition.objects.filter(late_now(timezone.now())).order_by()
     found = dict(rows.values_list("lake").annotate(n=Count("pk")))
     for lake in FreshnessRule.objects.order_by("lake").values_list("lake", flat=True).distinct():

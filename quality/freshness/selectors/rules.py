@@ -55,4 +55,4 @@ def get_rule_for_user(rule_id: int, user: User) -> FreshnessRule:
 
 def recent_activity_of(rule: FreshnessRule) -> list[ExpectedPartition]:
     """Return the last periods of one table, newest first."""
-    return list(rule.awaited.order_by("-start")[:PICTURED])
+    return list(rule.expected.order_by("-start")[:PICTURED])

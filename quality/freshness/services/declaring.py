@@ -146,11 +146,11 @@ def _changed(
     for name, value in asdict(declared).items():
         setattr(row, name, value)
     if _names(before) != _names(declared):
-        row.awaited.all().delete()
+        row.expected.all().delete()
         row.noted_until = cadence.period_at(now).start
     if before.sla_minutes != declared.sla_minutes:
         due = None if row.sla_minutes is None else F("end") + timedelta(minutes=row.sla_minutes)
-        row.awaited.exclude(standing=FreshnessStatus.READY).update(due_at=due)
+        row.expected.exclude(standing=FreshnessStatus.READY).update(due_at=due)
     row.version += 1
     row.set_by, row.set_at, row.look_at = user.username, now, now
     row.save()

@@ -1,6 +1,6 @@
 """Updates a table's expected partitions, and marks those that its rule finds ready.
 
-Each look asks the metastore for what is awaited and not ready, however many partitions the table
+Each look asks the metastore for what is expected and not ready, however many partitions the table
 has otherwise. Looking twice writes the same; a flag that was set stays set.
 """
 
@@ -41,7 +41,7 @@ Leaves = dict[str, Any]
 
 
 def look_at(rule: FreshnessRule, metastore: Metastore, *, now: datetime) -> int:
-    """Look at one table's awaited partitions; returns how many periods its rule set ready.
+    """Look at one table's expected partitions; returns how many periods its rule set ready.
 
     What is wrong with the table stands at its rule, and it is looked at again in an hour.
 
@@ -50,9 +50,9 @@ def look_at(rule: FreshnessRule, metastore: Metastore, *, now: datetime) -> int:
     """
     cadence = rule.cadence(get_lake(rule.lake).zone)
     _note_periods(rule, cadence, now=now)
-    rows = rule.awaited.exclude(standing=FreshnessStatus.READY)
+    rows = rule.expected.exclude(standing=FreshnessStatus.READY)
     rows.filter(end__lt=now - GIVEN_UP).update(is_given_up=True)
-    rule.awaited.filter(end__lt=now - FORGOTTEN).delete()
+    rule.expected.filter(end__lt=now - FORGOTTEN).delete()
     pending = list(rows.filter(is_given_up=False).order_by("-start")[:_MOST_PERIODS])
     n_set, problem = 0, ""
     table = metastore.table_or_none(rule.hive)
@@ -175,8 +175,8 @@ def _ready_since(found: Leaves, *, now: datetime) -> datetime:
 
 
 def _plan_next(rule: FreshnessRule, cadence: Cadence, problem: str, *, now: datetime) -> None:
-    awaited = rule.awaited.exclude(standing=FreshnessStatus.READY).filter(is_given_up=False)
-    ends = list(awaited.order_by("-end").values_list("end", flat=True)[:1])
+    expected = rule.expected.exclude(standing=FreshnessStatus.READY).filter(is_given_up=False)
+    ends = list(expected.order_by("-end").values_list("end", flat=True)[:1])
     next_end = now if _is_behind(rule, cadence, now=now) else cadence.period_at(now).end
     rule.look_at = next_inspection(ends, next_end=next_end, now=now)
     rule.inspected_at, rule.problem = now, problem

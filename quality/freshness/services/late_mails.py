@@ -18,7 +18,7 @@ from portal.lake.clock import day_of
 from portal.lake.lines import one_line
 from portal.notices.reached import notified_staff, people_reached
 from portal.notices.services import Mail, notice_queue, webhook_queue
-from quality.freshness.selectors.awaited import late_unsaid
+from quality.freshness.selectors.expected import late_unsaid
 from quality.models import ExpectedPartition, FreshnessStatus
 
 LATE = "readiness.late"

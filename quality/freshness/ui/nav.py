@@ -16,7 +16,7 @@ from portal.access.registry import (
     register_page,
 )
 from portal.ui.frame.context import lake_or_none, person
-from quality.freshness.selectors.awaited import n_late
+from quality.freshness.selectors.expected import n_late
 from quality.freshness.ui.badges import register_state_badges
 
 

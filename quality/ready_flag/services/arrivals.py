@@ -68,7 +68,7 @@ def _arrive(rule: FreshnessRule, period: Period, *, by: str, now: datetime) -> N
 
 def _take_back(rule: FreshnessRule, periods: Sequence[Period], *, by: str, now: datetime) -> None:
     """What was ready and is said not to be any more is nobody's but theirs who said so."""
-    rows = rule.awaited.filter(
+    rows = rule.expected.filter(
         start__in=[one.start for one in periods], standing=FreshnessStatus.READY
     )
     rows.update(

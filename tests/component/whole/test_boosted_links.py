@@ -107,7 +107,7 @@ def test_an_enrolment_has_no_boosted_link_out(generation: ScanSnapshot, people: 
         created_at=NOW,
         ended_at=NOW,
     )
-    EnrollmentItem.objects.create(enrolment=found, db="sales", table="orders", tbl_id=1)
+    EnrollmentItem.objects.create(enrollment=found, db="sales", table="orders", tbl_id=1)
     check(signed_in(people.admin), f"/lifecycle/enrolments/{found.pk}/", "sales/orders")
 
 

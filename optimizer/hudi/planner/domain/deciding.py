@@ -67,17 +67,17 @@ class HudiStepDecision:
 class HudiDecision:
     """What is to be done, at most one task a step, first things first; a decision on everything.
 
-    `why_not` says in a sentence why nothing is done, where that is so.
+    `idle_reason` says in a sentence why nothing is done, where that is so.
     """
 
     proposals: tuple[HudiTask, ...]
     decisions: tuple[HudiStepDecision, ...]
-    why_not: str
+    idle_reason: str
 
     @property
     def words(self) -> str:
         """All of it in a sentence or two: what is done, or why nothing is."""
-        return " ".join(f"{one.words}: {one.reason}" for one in self.proposals) or self.why_not
+        return " ".join(f"{one.words}: {one.reason}" for one in self.proposals) or self.idle_reason
 
 
 def decide(
@@ -97,7 +97,7 @@ def decide(
         for (need, ruling), decision in zip(judged, decisions, strict=True)
         if need.code not in _AT_REST and not (need.is_needed and ruling.is_allowed)
     ]
-    return HudiDecision(tuple(tasks), tuple(decisions), _why_not(open_ones, decisions))
+    return HudiDecision(tuple(tasks), tuple(decisions), _idle_reason(open_ones, decisions))
 
 
 def precedence(service: Service, step: Step) -> int:
@@ -189,7 +189,7 @@ def _gate(case: Case, need: Need) -> Ruling:
     return may(case.look, case.policy, service, step)
 
 
-def _why_not(open_ones: list[HudiStepDecision], decisions: list[HudiStepDecision]) -> str:
+def _idle_reason(open_ones: list[HudiStepDecision], decisions: list[HudiStepDecision]) -> str:
     """Say what stands in the way of most that is needed; else what will be needed some day."""
     if open_ones:
         ((code, _),) = Counter(one.code for one in open_ones).most_common(1)

@@ -85,7 +85,7 @@ def executions(case: Case, service: Service) -> Iterable[Need]:
         return
     ready = []
     for one in plans:
-        waits = _why_not(case, one, service)
+        waits = _wait_reason(case, one, service)
         if waits is None:
             ready.append(one)
         else:
@@ -185,7 +185,7 @@ def ttl(case: Case) -> Need:
     return Need(service, step, "due", words, is_needed=True)
 
 
-def _why_not(case: Case, one: Instant, service: Service) -> tuple[str, str] | None:
+def _wait_reason(case: Case, one: Instant, service: Service) -> tuple[str, str] | None:
     failed = case.lately.failed.get(one.instant)
     if one.instant in case.lately.running:
         return "running", "a run of this portal executes it."

@@ -59,7 +59,7 @@ def merging(
     )
 
 
-def why_not(n_files: int, *, granularity: str) -> str:
+def no_work_reason(n_files: int, *, granularity: str) -> str:
     """Say why none is merged, or nothing where there are none."""
     if not n_files:
         return ""

@@ -60,7 +60,7 @@ def neighbours(n_files: Mapping[str, int], n_out: int) -> dict[str, int]:
     return parts
 
 
-def why_not(n_manifests: int, *, target_bytes: int) -> str:
+def no_work_reason(n_manifests: int, *, target_bytes: int) -> str:
     """Say why none is merged."""
     return (
         f"Nothing to merge: its {n_manifests} manifests are about {target_bytes:,} bytes long "

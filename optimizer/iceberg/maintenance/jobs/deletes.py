@@ -29,7 +29,7 @@ from optimizer.iceberg.maintenance.domain.delete_merging import (
     VECTORS_FROM,
     PositionDeletes,
     merging,
-    why_not,
+    no_work_reason,
 )
 from optimizer.iceberg.rewrite.jobs.partition_filter import filter_of
 from optimizer.iceberg.rewrite.jobs.planning import Plan, TaskColumns, all_tasks, plan_files
@@ -86,7 +86,7 @@ class DeletesWork(TableWork):
             target_bytes=int(table.properties.get(TARGET, TARGET_BYTES)),
         )
         if not won.partitions:
-            reason = why_not(sum(one.n_files for one in found), granularity=granularity)
+            reason = no_work_reason(sum(one.n_files for one in found), granularity=granularity)
             self.result.notes += [reason] if reason else []
             if n_vectors and not self.result.commits:
                 self.result.notes.append(

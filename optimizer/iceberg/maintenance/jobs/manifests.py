@@ -23,7 +23,7 @@ from optimizer.iceberg.maintenance.domain.manifest_merging import (
     Merge,
     merges,
     neighbours,
-    why_not,
+    no_work_reason,
 )
 from portal.lake.errors import PortalError
 
@@ -103,7 +103,7 @@ class ManifestWork(TaskExecutor):
             self.result.notes.append(f"{n_removed} manifests became {n_added}.")
         elif not self.result.errors:
             n = self.result.before["n_manifests"]
-            self.result.notes.append(why_not(n, target_bytes=target))
+            self.result.notes.append(no_work_reason(n, target_bytes=target))
 
 
 def _read(table: IcebergTable, manifests: Any) -> list[Manifest]:

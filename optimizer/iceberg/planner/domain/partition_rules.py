@@ -74,7 +74,7 @@ def of_partition(case: Case) -> PartitionDecision:
         found = rule(case)
         if found is not None:
             return found
-    return _why_not(case)
+    return _no_task(case)
 
 
 def _full(case: Case) -> PartitionDecision | None:
@@ -164,13 +164,13 @@ def _delete_files(case: Case) -> PartitionDecision | None:
     )
 
 
-def _why_not(case: Case) -> PartitionDecision:
+def _no_task(case: Case) -> PartitionDecision:
     blocked = sorted(_wanted(case) - case.policy.kinds)
     if blocked:
         kinds = " or ".join(blocked)
         return _no(case, "kind", f"{kinds} would help and its policy does not allow it.")
     if case.policy.layout:
-        return _why_not_ordered(case)
+        return _not_ordered(case)
     n_small = case.stats.n_small
     gone, price = _bargain(case)
     if gone >= 1:
@@ -183,7 +183,7 @@ def _why_not(case: Case) -> PartitionDecision:
     return _no(case, "good", "Its files are as they should be.")
 
 
-def _why_not_ordered(case: Case) -> PartitionDecision:
+def _not_ordered(case: Case) -> PartitionDecision:
     if case.n_unordered:
         return _no(
             case, "new", f"{case.n_unordered} new files wait to be put in order with more of them."

@@ -187,11 +187,11 @@ def waiting_rule(world: World) -> StandingRule:
     return standing_rule_request(LAKE, wish, user=world.person("anna"), now=NOW)
 
 
-def decide(rule: StandingRule, world: World, name: str, verdict: str = "APPROVE") -> None:
+def decide(rule: StandingRule, world: World, name: str, decision: str = "APPROVE") -> None:
     standing_rule_decide(
         rule.pk,
         user=world.person(name),
-        word=DecisionInput(verdict, "seen", rule.digest),
+        answer=DecisionInput(decision, "seen", rule.digest),
         authenticated_at=NOW,
         now=NOW,
     )

@@ -70,12 +70,12 @@ def wish(**changes: object) -> RuleParams:
 
 
 def decide(
-    rule: StandingRule, world: World, name: str, verdict: str = "APPROVE", digest: str = ""
+    rule: StandingRule, world: World, name: str, decision: str = "APPROVE", digest: str = ""
 ) -> None:
     standing_rule_decide(
         rule.pk,
         user=world.person(name),
-        word=DecisionInput(verdict, "reason", digest or rule.digest),
+        answer=DecisionInput(decision, "reason", digest or rule.digest),
         authenticated_at=NOW,
         now=NOW,
     )

@@ -92,9 +92,11 @@ def ask(user: User, *, n_tables: int = 2, reason: str = "old lake", **selection:
     return enrollment_request(LAKE, wish, user=user, now=NOW)
 
 
-def decide(found: Enrollment, user: User, verdict: str = "APPROVE", digest: str = "") -> Enrollment:
-    word = DecisionInput(verdict, "so it is", digest or found.digest)
-    return enrollment_decide(found.pk, user=user, word=word, authenticated_at=NOW, now=NOW)
+def decide(
+    found: Enrollment, user: User, decision: str = "APPROVE", digest: str = ""
+) -> Enrollment:
+    answer = DecisionInput(decision, "so it is", digest or found.digest)
+    return enrollment_decide(found.pk, user=user, answer=answer, authenticated_at=NOW, now=NOW)
 
 
 def code(step: Callable[[], object]) -> str:
@@ -294,9 +296,9 @@ def test_an_enrolment_goes_its_way_over_the_pages(people: People, as_: As) -> No
     assert url == f"/lifecycle/enrolments/{found.pk}/"
     assert as_(people.admin).get(url).context["may"].names == ["withdraw"]
     assert as_(people.second).get(url).context["may"].names == ["approve", "reject"]
-    word = {"verdict": "APPROVE", "digest": found.digest}
-    assert as_(people.second).post(url + "decide/", word).status_code == 302
-    assert as_(people.second).post(url + "decide/", word).status_code == 409
+    answer = {"decision": "APPROVE", "digest": found.digest}
+    assert as_(people.second).post(url + "decide/", answer).status_code == 302
+    assert as_(people.second).post(url + "decide/", answer).status_code == 409
     lines = as_(people.admin).get(url + "?format=csv").getvalue().decode()
     assert lines.count("\n") == 3
     assert as_(people.admin).get(url + "?state=DONE").status_code == 200
@@ -319,10 +321,11 @@ def test_the_api_gives_and_takes_what_the_pages_do(people: People, as_: As) -> N
     assert (status, made["state"], made["transitions"]) == (201, "PENDING", ["withdraw"])
     url = f"{made['id']}/"
     assert second.get(API + url).json()["transitions"] == ["approve", "reject"]
-    word = {"verdict": "APPROVE", "digest": made["digest"]}
-    assert post(second, url + "decide/", **(word | {"digest": "0" * 64}))[0] == 409
-    assert post(second, url + "decide/", **word)[1]["state"] == "PENDING"
-    assert post(as_(people.third), url + "decide/", **word)[1]["state"] == "RUNNING"
+    answer = {"decision": "APPROVE", "digest": made["digest"]}
+    assert post(second, url + "decide/", **(answer | {"digest": "0" * 64}))[0] == 409
+    assert post(second, url + "decide/", **answer)[1]["state"] == "PENDING"
+    former = {"verdict": "APPROVE", "digest": made["digest"]}
+    assert post(as_(people.third), url + "decide/", **former)[1]["state"] == "RUNNING"
     assert len(admin.get(API + url + "items/").json()["results"]) == 2
     assert as_(people.owner).get(API + url).json()["what_if"] == {}
     assert post(admin, url + "undo/", reason="r")[0] == 409

@@ -57,11 +57,11 @@ def ask(user: User, **changes: Any) -> PolicyRequest:
     return exception_request(LAKE, wish(**changes), user=user, now=NOW)
 
 
-def answer(request: PolicyRequest, user: User, verdict: str = "APPROVE") -> PolicyRequest:
+def answer(request: PolicyRequest, user: User, decision: str = "APPROVE") -> PolicyRequest:
     return policy_request_decide(
         request.pk,
         user=user,
-        word=DecisionInput(verdict, "seen", request.digest),
+        answer=DecisionInput(decision, "seen", request.digest),
         authenticated_at=NOW,
         now=NOW,
     )
@@ -161,7 +161,7 @@ def test_its_last_day_ends_it_by_itself(paul: User, people: People) -> None:
         policy_request_decide(
             late.pk,
             user=people.admin,
-            word=DecisionInput("APPROVE", "", late.digest),
+            answer=DecisionInput("APPROVE", "", late.digest),
             authenticated_at=NOW + DAY,
             now=NOW + DAY,
         )
@@ -326,7 +326,7 @@ def test_nothing_is_planned_or_started_under_a_waiver_that_is_over(
     policy_request_decide(
         request.pk,
         user=world.person("bert"),
-        word=DecisionInput("APPROVE", "", request.digest),
+        answer=DecisionInput("APPROVE", "", request.digest),
         authenticated_at=now - DAY,
         now=now - DAY,
     )

@@ -105,11 +105,11 @@ def test_a_what_if_is_answered_from_the_counts_of_the_scan(people: People, as_: 
 def test_what_may_not_be_saved_says_why(people: People, as_: As) -> None:
     set_mode("sales", "OBSERVE")
     page = as_(people.admin).get(PAGE + "?level=1&ttl=90")
-    assert "Monitor only" in page.context["why_not"]
+    assert "Monitor only" in page.context["blocked_reason"]
     set_mode("sales", "NOTIFY")
     TableFinding.objects.filter(table="orders").update(level=None, ttl=None, enrolled=False)
     page = as_(people.admin).get(PAGE + "?level=1&ttl=90")
-    assert page.context["needs_enrolment"]
+    assert page.context["needs_enrollment"]
     assert "/lifecycle/enrolments/new/" in page.content.decode()
     # Its items were counted as they are, so the what-if is answered all the same.
     assert amounts(page)["stays"] == (4, 0)
@@ -128,9 +128,9 @@ def test_a_request_goes_its_way_over_the_pages(people: People, as_: As) -> None:
     assert own.context["may"].names == ["withdraw"]
     assert as_(people.stranger).get(asked["Location"]).status_code == 404
     decide = asked["Location"] + "decide/"
-    said = {"verdict": "APPROVE", "digest": PolicyRequest.objects.latest("created_at").digest}
+    said = {"decision": "APPROVE", "digest": PolicyRequest.objects.latest("created_at").digest}
     assert as_(people.owner).post(decide, said).status_code == 403
-    assert as_(people.admin).post(decide, {"verdict": "APPROVE"}).status_code == 409
+    assert as_(people.admin).post(decide, {"decision": "APPROVE"}).status_code == 409
     shown = as_(people.admin).get(asked["Location"]).content.decode()
     assert f'name="digest" value="{said["digest"]}"' in shown
     assert as_(people.admin).post(decide, said).status_code == 302
@@ -299,11 +299,11 @@ def test_the_api_gives_and_takes_what_the_pages_do(people: People, as_: As) -> N
     assert stan.get(API + url).json()["transitions"] == ["approve", "reject"]
     seen = {"digest": made["digest"]}
     decide = url + "decide/"
-    assert post(stan, decide, verdict="MAYBE", **seen)[0] == 400
-    assert post(stan, decide, verdict="REJECT", reason="no")[0] == 400
-    assert post(stan, decide, verdict="APPROVE", digest="0" * 64)[0] == 409
-    assert post(stan, decide, verdict="REJECT", reason="no", **seen)[1]["state"] == "REJECTED"
-    assert post(stan, decide, verdict="APPROVE", **seen)[0] == 409
+    assert post(stan, decide, decision="MAYBE", **seen)[0] == 400
+    assert post(stan, decide, decision="REJECT", reason="no")[0] == 400
+    assert post(stan, decide, decision="APPROVE", digest="0" * 64)[0] == 409
+    assert post(stan, decide, decision="REJECT", reason="no", **seen)[1]["state"] == "REJECTED"
+    assert post(stan, decide, decision="APPROVE", **seen)[0] == 409
     until = shown["offer"]["until"]
     extend = {"kind": "EXTEND", "db": "sales", "table": "orders", "reason": "audit", "days": 30}
     assert post(owner, "/policy-requests/", **extend, until="2026-01-01")[0] == 409

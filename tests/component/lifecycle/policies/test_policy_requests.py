@@ -89,7 +89,7 @@ def give(user: User, owner: str, *, seen: str = "olga") -> PolicyRequest:
 def decide(
     request: PolicyRequest,
     user: User,
-    verdict: str = "APPROVE",
+    decision: str = "APPROVE",
     *,
     at: datetime = NOW,
     digest: str = "",
@@ -97,7 +97,7 @@ def decide(
     return policy_request_decide(
         request.pk,
         user=user,
-        word=DecisionInput(verdict, "so it is", digest or request.digest),
+        answer=DecisionInput(decision, "so it is", digest or request.digest),
         authenticated_at=at,
         now=at,
     )

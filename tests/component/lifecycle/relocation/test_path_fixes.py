@@ -56,10 +56,10 @@ def fix(picture: ScanSnapshot, people: People) -> RelocationPlan:
 
 
 def decide(
-    fix: RelocationPlan, user: User, verdict: str = "APPROVE", digest: str = ""
+    fix: RelocationPlan, user: User, decision: str = "APPROVE", digest: str = ""
 ) -> RelocationPlan:
-    word = DecisionInput(verdict, "so it is", digest or fix.digest)
-    return fix_decide(fix.pk, user=user, word=word, authenticated_at=NOW, now=NOW)
+    answer = DecisionInput(decision, "so it is", digest or fix.digest)
+    return fix_decide(fix.pk, user=user, answer=answer, authenticated_at=NOW, now=NOW)
 
 
 def approved(fix: RelocationPlan, people: People) -> RelocationPlan:
@@ -284,7 +284,7 @@ def test_the_pages_lead_from_a_stray_path_to_its_undo(
     assert "Another database, table or partition has its data there or below." in page
     assert "Approve: move 1 path" in page
     assert "Approve: move" not in admin.get(f"{PAGE}{fix.pk}/").content.decode()
-    said = {"verdict": "APPROVE", "digest": fix.digest}
+    said = {"decision": "APPROVE", "digest": fix.digest}
     assert second.post(f"{PAGE}{fix.pk}/decide/", said).status_code == 302
     assert client_of(people.third).post(f"{PAGE}{fix.pk}/decide/", said).status_code == 302
     assert "HX-Refresh" in second.get(f"{PAGE}{fix.pk}/progress/?was=PENDING").headers

@@ -71,17 +71,17 @@ def found(batch: BackupBatch, outcome: str = "PROVEN", **changes: Any) -> dict[s
     return plain | changes
 
 
-def ended(drill: RestoreTest, *items: dict[str, Any], **changes: Any) -> RestoreTest:
+def ended(restore_test: RestoreTest, *items: dict[str, Any], **changes: Any) -> RestoreTest:
     """Let a restore test's run end with this manifest."""
     result = {"items": list(items), "cleared": [], "is_clean": True}
     manifest = {"outcome": "done", "error": None, "result": result} | changes
-    run = Run.objects.get(pk=drill.run_id)
-    at = drill.started_at + timedelta(minutes=1)
+    run = Run.objects.get(pk=restore_test.run_id)
+    at = restore_test.started_at + timedelta(minutes=1)
     restore_test_ingest(run, manifest, now=at)
     restore_test_ingest(run, manifest, now=at + DAY)
     Run.objects.filter(pk=run.pk).update(state="DONE", finished_at=at)
-    drill.refresh_from_db()
-    return drill
+    restore_test.refresh_from_db()
+    return restore_test
 
 
 def test_admins_and_operators_start_a_drill_and_there_is_one_at_a_time(world: World) -> None:
@@ -115,16 +115,16 @@ def test_the_job_gets_what_it_needs_and_only_what_can_still_be_restored(
     world: World, settings: Settings
 ) -> None:
     batch, gone = backup(world.root), backup(world.root, table="old")
-    drill = restore_test_request(LAKE, user=world.person("anna"), now=NOW)
-    assert set(drill.sample) == {str(batch.public_id), str(gone.public_id)}
+    restore_test = restore_test_request(LAKE, user=world.person("anna"), now=NOW)
+    assert set(restore_test.sample) == {str(batch.public_id), str(gone.public_id)}
     BackupBatch.objects.filter(pk=gone.pk).update(state="PURGED")
     settings.LAKEWARDEN_DRILL_MAX_BYTES = 5
-    params = restore_test_params(drill)
+    params = restore_test_params(restore_test)
     assert [one["id"] for one in params["batches"]] == [str(batch.public_id)]
     assert params["batches"][0]["sha256"] == batch.manifest_sha256
     assert (params["max_bytes"], params["roots"]) == (5, [batch.root])
     assert params["under_way"] == []
-    assert RestoreTestKind().request(Run.objects.get(pk=drill.run_id)) == params
+    assert RestoreTestKind().request(Run.objects.get(pk=restore_test.run_id)) == params
 
 
 def test_the_database_unproven_longest_is_drawn_first(world: World, settings: Settings) -> None:
@@ -133,9 +133,9 @@ def test_the_database_unproven_longest_is_drawn_first(world: World, settings: Se
     seen = []
     for week in range(3):
         now = NOW + 7 * week * DAY
-        drill = restore_test_request(LAKE, user=world.person("anna"), now=now)
-        (drawn,) = [db for db, row in rows.items() if drill.sample == [str(row.public_id)]]
-        ended(drill, found(rows[drawn]))
+        restore_test = restore_test_request(LAKE, user=world.person("anna"), now=now)
+        (drawn,) = [db for db, row in rows.items() if restore_test.sample == [str(row.public_id)]]
+        ended(restore_test, found(rows[drawn]))
         seen.append(drawn)
     assert sorted(seen) == ["one", "three", "two"]
 
@@ -143,14 +143,18 @@ def test_the_database_unproven_longest_is_drawn_first(world: World, settings: Se
 def test_what_was_found_is_kept_once_and_a_failure_stands_until_a_proof(world: World) -> None:
     good, bad = backup(world.root), backup(world.root, db="web", table="logs")
     anna = world.person("anna")
-    drill = ended(
+    restore_test = ended(
         restore_test_request(LAKE, user=anna, now=NOW),
         found(good),
         found(bad, "DIFFERS", differences=["a.parquet is missing"], n_rows=None),
         found(bad, "SKIPPED", item="", remarks=["taken"], n_rows=None),
     )
-    assert (drill.state, drill.n_items, drill.n_rows) == (RestoreTestState.FAILED, 3, 7)
-    assert (drill.n_verified, drill.n_differing, drill.n_skipped) == (1, 1, 1)
+    assert (restore_test.state, restore_test.n_items, restore_test.n_rows) == (
+        RestoreTestState.FAILED,
+        3,
+        7,
+    )
+    assert (restore_test.n_verified, restore_test.n_differing, restore_test.n_skipped) == (1, 1, 1)
     states = {one.db: one.state for one in verified_databases(LAKE, now=NOW + DAY)}
     assert states == {"web": VerificationStatus.FAILED, "sales": VerificationStatus.PROVEN}
     assert list(states) == ["web", "sales"]
@@ -160,11 +164,11 @@ def test_what_was_found_is_kept_once_and_a_failure_stands_until_a_proof(world: W
     again = ended(restore_test_request(LAKE, user=anna, now=NOW + 7 * DAY), found(bad))
     assert again.state == RestoreTestState.PROVEN
     proof = RestoreVerification.objects.get(db="web")
-    assert (proof.proven_by, proof.failed_by) == (again, drill)
+    assert (proof.proven_by, proof.failed_by) == (again, restore_test)
     later = {one.db: one for one in verified_databases(LAKE, now=NOW + 33 * DAY)}
     assert later["web"].state is VerificationStatus.PROVEN
     assert later["sales"].state is VerificationStatus.OVERDUE
-    assert later["sales"].last_by == drill.public_id
+    assert later["sales"].last_by == restore_test.public_id
 
 
 def test_proofs_are_counted_as_they_are_judged_in_one_query(world: World) -> None:
@@ -231,8 +235,8 @@ def test_the_clock_asks_once_a_week_and_not_under_the_red_button(world: World) -
 
 def test_a_drills_own_scratch_is_no_news_and_anybody_elses_name_like_it_is(world: World) -> None:
     backup(world.root)
-    drill = restore_test_request(LAKE, user=world.person("anna"), now=NOW)
-    own = scratch_database(str(drill.run_id), 1)
+    restore_test = restore_test_request(LAKE, user=world.person("anna"), now=NOW)
+    own = scratch_database(str(restore_test.run_id), 1)
     foreign = scratch_database(str(uuid4()), 1)
     assert is_own_scratch(LAKE, own)
     assert not is_own_scratch("other", own)
@@ -243,12 +247,12 @@ def test_a_drills_own_scratch_is_no_news_and_anybody_elses_name_like_it_is(world
 
 def test_people_see_what_was_compared_of_their_own(world: World) -> None:
     mine, others = backup(world.root), backup(world.root, db="web", table_owner="bob")
-    drill = ended(
+    restore_test = ended(
         restore_test_request(LAKE, user=world.person("anna"), now=NOW), found(mine), found(others)
     )
     assert RestoreTestItem.objects.count() == 2
     names = {
-        name: {item.db for item in items_visible(drill, world.person(name))}
+        name: {item.db for item in items_visible(restore_test, world.person(name))}
         for name in ("anna", "otto", "alice", "dora", "eve")
     }
     assert names == {
@@ -264,7 +268,7 @@ def test_people_see_what_was_compared_of_their_own(world: World) -> None:
 def test_counts_of_a_drill_are_of_what_its_reader_may_see(world: World) -> None:
     mine, others = backup(world.root), backup(world.root, db="web", table_owner="bob")
     small = backup(world.root, db="web", table="own", batch=9, table_owner="alice", n_bytes=7)
-    drill = ended(
+    restore_test = ended(
         restore_test_request(LAKE, user=world.person("anna"), now=NOW),
         found(mine, n_rows=7),
         found(others, "DIFFERS", n_rows=30),
@@ -274,9 +278,9 @@ def test_counts_of_a_drill_are_of_what_its_reader_may_see(world: World) -> None:
     for name, counts in seen.items():
         client = client_of(world, name)
         listed = client.get(API).json()["results"][0]
-        one = client.get(f"{API}{drill.public_id}/").json()
+        one = client.get(f"{API}{restore_test.public_id}/").json()
         (row,) = client.get(PAGE).context["page"].rows
-        shown = client.get(f"{PAGE}{drill.public_id}/").context["drill"]
+        shown = client.get(f"{PAGE}{restore_test.public_id}/").context["restore_test"]
         line = b"".join(client.get(f"{PAGE}?format=csv")).decode().splitlines()[1].split(",")
         assert tuple(listed[one] for one in names) == counts
         assert tuple(one[field] for field in names) == counts
@@ -306,17 +310,17 @@ def test_the_pages_show_what_was_proven_by_which_drill_and_start_one(world: Worl
     answer = anna.post(f"{PAGE}start/", {"reason": "new disks"}, follow=True)
     assert "The restore test is under way" in answer.content.decode()
     assert "Start a restore test" not in alice.get(PAGE).content.decode()
-    drill = RestoreTest.objects.get()
-    assert Run.objects.get(pk=drill.run_id).reason == "new disks"
+    restore_test = RestoreTest.objects.get()
+    assert Run.objects.get(pk=restore_test.run_id).reason == "new disks"
     differs = found(other, "DIFFERS", differences=["a.parquet is missing"])
-    ended(drill, found(batch, remarks=["of another version"]), differs)
-    page = anna.get(f"{PAGE}{drill.public_id}/").content.decode()
+    ended(restore_test, found(batch, remarks=["of another version"]), differs)
+    page = anna.get(f"{PAGE}{restore_test.public_id}/").content.decode()
     for text in ("a.parquet is missing", "of another version", "would not come back"):
         assert text in page
-    own = alice.get(f"{PAGE}{drill.public_id}/").content.decode()
+    own = alice.get(f"{PAGE}{restore_test.public_id}/").content.decode()
     assert "sales.orders" in own
     assert "web.logs" not in own
-    shown = anna.get(f"{PAGE}{drill.public_id}/?outcome=PROVEN").content.decode()
+    shown = anna.get(f"{PAGE}{restore_test.public_id}/?outcome=PROVEN").content.decode()
     assert "web.logs" not in shown
     rows = b"".join(anna.get(f"{PAGE}?format=csv&of=databases")).decode()
     assert [line.split(",")[:2] for line in rows.split()][1:] == [
@@ -334,10 +338,12 @@ def test_the_pages_of_backups_say_when_they_were_last_proven(world: World) -> No
     one = f"/lifecycle/backups/batches/{batch.public_id}/"
     for address in (day, one):
         assert "no restore test has restored any of it yet" in anna.get(address).content.decode()
-    drill = ended(restore_test_request(LAKE, user=world.person("anna"), now=NOW), found(batch))
+    restore_test = ended(
+        restore_test_request(LAKE, user=world.person("anna"), now=NOW), found(batch)
+    )
     for address in (day, one):
         page = anna.get(address).content.decode()
-        assert f"{PAGE}{drill.public_id}/" in page
+        assert f"{PAGE}{restore_test.public_id}/" in page
         assert "restored by a restore test" in page
     assert "Last verified" in anna.get("/lifecycle/backups/").content.decode()
 
@@ -348,18 +354,20 @@ def test_a_program_starts_and_reads_drills(world: World) -> None:
     assert alice.post(API, {}, content_type="application/json").status_code == 403
     made = anna.post(API, {"reason": "x"}, content_type="application/json")
     assert made.status_code == 202
-    drill = ended(RestoreTest.objects.get(), found(batch))
+    restore_test = ended(RestoreTest.objects.get(), found(batch))
     (listed,) = anna.get(f"{API}?state=PROVEN").json()["results"]
-    assert listed["id"] == made.json()["id"] == str(drill.public_id)
-    assert anna.get(f"{API}{drill.public_id}/").json()["n_rows"] == 7
-    (item,) = alice.get(f"{API}{drill.public_id}/items/").json()["results"]
+    assert listed["id"] == made.json()["id"] == str(restore_test.public_id)
+    assert anna.get(f"{API}{restore_test.public_id}/").json()["n_rows"] == 7
+    (item,) = alice.get(f"{API}{restore_test.public_id}/items/").json()["results"]
     assert (item["outcome"], item["differences"]) == ("PROVEN", [])
-    assert client_of(world, "eve").get(f"{API}{drill.public_id}/items/").json()["results"] == []
+    assert (
+        client_of(world, "eve").get(f"{API}{restore_test.public_id}/items/").json()["results"] == []
+    )
     (proof,) = anna.get(f"{API}databases/").json()
     assert (proof["db"], proof["state"], proof["proven_by"]) == (
         "sales",
         "PROVEN",
-        str(drill.public_id),
+        str(restore_test.public_id),
     )
     assert anna.get(f"{API}{uuid4()}/").status_code == 404
 
@@ -368,17 +376,17 @@ def test_keepers_are_told_of_a_failure_at_once_and_of_what_is_overdue_every_day(
     world: World,
 ) -> None:
     batch = backup(world.root, dropped_at=NOW - 40 * DAY)
-    drill = ended(
+    restore_test = ended(
         restore_test_request(LAKE, user=world.person("anna"), now=NOW),
         found(batch, "DIFFERS", differences=["b.parquet: its size was 50, now it is 49"]),
     )
     keepers = ["anna", "bert", "carl", "otto"]
     for _ in range(2):
-        assert restore_test_failed_queue(drill, now=NOW) == len(keepers)
+        assert restore_test_failed_queue(restore_test, now=NOW) == len(keepers)
     mails = Notice.objects.filter(kind="lifecycle.drill_failed")
     assert sorted(mails.values_list("recipient", flat=True)) == keepers
     assert "its size was 50" in mails[0].text
-    assert str(drill.public_id) in mails[0].text
+    assert str(restore_test.public_id) in mails[0].text
     watch = Run(lake=LAKE, params={"now": (NOW + DAY).isoformat()})
     assert RestoreTestWatchKind().execute(watch) == {"mails": len(keepers)}
     told = Notice.objects.filter(kind="lifecycle.drill_overdue").first()

@@ -78,8 +78,8 @@ def listed(
 
 def approve(found: RemovalPlan, *users: User, at: datetime = NOW) -> None:
     for user in users:
-        word = DecisionInput("APPROVE", "", found.digest)
-        removal_decide(found.pk, user=user, word=word, authenticated_at=at, now=at)
+        answer = DecisionInput("APPROVE", "", found.digest)
+        removal_decide(found.pk, user=user, answer=answer, authenticated_at=at, now=at)
 
 
 def cool(found: RemovalPlan) -> datetime:

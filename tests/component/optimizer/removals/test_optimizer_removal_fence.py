@@ -75,8 +75,8 @@ def approved(place: Path, people: People, kind: TaskKind = TaskKind.ORPHANS) -> 
         quarantine_days=7,
     )
     for user in (people.second, people.third):
-        word = DecisionInput("APPROVE", "", digest)
-        removal_decide(plan.pk, user=user, word=word, authenticated_at=now, now=now)
+        answer = DecisionInput("APPROVE", "", digest)
+        removal_decide(plan.pk, user=user, answer=answer, authenticated_at=now, now=now)
     plan.refresh_from_db()
     return plan
 

@@ -54,8 +54,8 @@ def code(step: Callable[[], object]) -> str:
 def decide(
     plan: RemovalPlan, user: User, decision: str = "APPROVE", digest: str = DIGEST
 ) -> RemovalPlan:
-    word = DecisionInput(decision, "so it is", digest)
-    return removal_decide(plan.pk, user=user, word=word, authenticated_at=NOW, now=NOW)
+    answer = DecisionInput(decision, "so it is", digest)
+    return removal_decide(plan.pk, user=user, answer=answer, authenticated_at=NOW, now=NOW)
 
 
 def approved(row: IcebergTable, people: People, **values: Any) -> RemovalPlan:
@@ -120,8 +120,8 @@ def test_a_login_that_is_not_fresh_and_a_no_without_a_reason_do_not_count(people
     old = NOW - timedelta(minutes=16)
 
     def say(decision: str, reason: str, at: Any) -> object:
-        word = DecisionInput(decision, reason, DIGEST)
-        return removal_decide(plan.pk, user=people.admin, word=word, authenticated_at=at, now=NOW)
+        answer, who = DecisionInput(decision, reason, DIGEST), people.admin
+        return removal_decide(plan.pk, user=who, answer=answer, authenticated_at=at, now=NOW)
 
     assert code(lambda: say("APPROVE", "", old)) == "approval.fresh_login"
     assert code(lambda: say("REJECT", "  ", NOW)) == "removal.reject_reason"
@@ -313,7 +313,7 @@ def test_the_page_shows_what_would_go_and_lets_only_those_decide_who_may(people:
     assert str(plan.pk) not in client(people.stranger).get(PAGES).content.decode()
     assert client(people.stranger).get(API).json()["results"] == []
     assert plan.short_id in client(people.owner).get(PAGES).content.decode()
-    said = {"verdict": "APPROVE", "digest": DIGEST, "reason": ""}
+    said = {"decision": "APPROVE", "digest": DIGEST, "reason": ""}
     assert client(people.owner).post(f"{page}decide/", said).status_code == 403
     assert client(people.second, fresh=False).post(f"{page}decide/", said).status_code == 302
     assert plan.approval is not None

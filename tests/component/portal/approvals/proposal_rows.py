@@ -102,14 +102,14 @@ def _enrollment(who: str, now: datetime, n: int) -> Proposal:
     generation = ScanSnapshot.objects.create(
         lake=LAKE, run=run, day=now.date(), as_of=now, read_at=now, notification_id=1
     )
-    enrolment = Enrollment(
+    enrollment = Enrollment(
         **_common(who, now), level=1, ttl=n + 1, generation=generation, requesters=[who]
     )
-    item = EnrollmentItem(enrolment=enrolment, db="sales", table="orders", tbl_id=1)
-    enrolment.digest = enrollment_digest(enrolment, [item])
-    enrolment.save(force_insert=True)
+    item = EnrollmentItem(enrollment=enrollment, db="sales", table="orders", tbl_id=1)
+    enrollment.digest = enrollment_digest(enrollment, [item])
+    enrollment.save(force_insert=True)
     item.save()
-    return _put(ENROLLMENTS, enrolment, who, now)
+    return _put(ENROLLMENTS, enrollment, who, now)
 
 
 def _request(who: str, now: datetime, n: int) -> Proposal:

@@ -144,15 +144,15 @@ class Approvals(RuleBasedStateMachine):
         return True
 
     def say(
-        self, approval: Approval, who: str, word: DecisionInput, *, authenticated_at: datetime
+        self, approval: Approval, who: str, answer: DecisionInput, *, authenticated_at: datetime
     ) -> None:
         """Let a person decide."""
         approval_decide(
             approval.pk,
             user=User.objects.get(username=who),
-            verdict=word.verdict,
-            reason=word.reason,
-            digest=word.digest,
+            decision=answer.decision,
+            reason=answer.reason,
+            digest=answer.digest,
             authenticated_at=authenticated_at,
             now=self.now,
         )
@@ -243,18 +243,18 @@ class Approvals(RuleBasedStateMachine):
     @rule(
         before=changes(),
         who=st.sampled_from(PEOPLE),
-        verdict=st.sampled_from(["APPROVE", "APPROVE", "APPROVE", "REJECT"]),
+        decision=st.sampled_from(["APPROVE", "APPROVE", "APPROVE", "REJECT"]),
         is_other=st.sampled_from([False, False, False, True]),
         login_minutes=st.sampled_from([0, 5, 20]),
     )
     def decide(
-        self, before: Change | None, who: str, verdict: str, is_other: bool, login_minutes: int
+        self, before: Change | None, who: str, decision: str, is_other: bool, login_minutes: int
     ) -> None:
         self.happens(before)
         approval = self._newest()
         if approval is None:
             return
-        is_approval = verdict == "APPROVE"
+        is_approval = decision == "APPROVE"
         allowed = (
             not self.ended
             and not self._is_lapsed()
@@ -268,7 +268,7 @@ class Approvals(RuleBasedStateMachine):
             self.say(
                 approval,
                 who,
-                DecisionInput(verdict, "because", "other" if is_other else self.digest),
+                DecisionInput(decision, "because", "other" if is_other else self.digest),
                 authenticated_at=self.now - timedelta(minutes=login_minutes),
             )
         except PortalError:

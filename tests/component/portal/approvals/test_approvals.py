@@ -63,7 +63,7 @@ def say(
     user: User,
     now: datetime,
     *,
-    verdict: str = "APPROVE",
+    decision: str = "APPROVE",
     reason: str = "no longer wanted",
     digest: str = "d1",
     login: datetime | None = None,
@@ -71,7 +71,7 @@ def say(
     return approval_decide(
         approval.pk,
         user=user,
-        verdict=verdict,
+        decision=decision,
         reason=reason,
         digest=digest,
         authenticated_at=login or now,
@@ -138,8 +138,8 @@ def test_one_rejection_ends_it_and_needs_a_reason(
     approval = ask(now)
     say(approval, people.admin, now)
     with pytest.raises(RuleViolation):
-        say(approval, people.second, now, verdict="REJECT", reason=" ")
-    assert say(approval, people.second, now, verdict="REJECT").state == ApprovalState.REJECTED
+        say(approval, people.second, now, decision="REJECT", reason=" ")
+    assert say(approval, people.second, now, decision="REJECT").state == ApprovalState.REJECTED
     with pytest.raises(StaleState):
         say(approval, people.third, now)
     assert told == ["rejected"]
@@ -151,7 +151,7 @@ def test_who_approved_may_still_stop_it_before_it_runs(
     approval = ask(now)
     say(approval, people.admin, now)
     say(approval, people.second, now)
-    assert say(approval, people.admin, now, verdict="REJECT").state == ApprovalState.REJECTED
+    assert say(approval, people.admin, now, decision="REJECT").state == ApprovalState.REJECTED
     with pytest.raises(StaleState):
         check(now + COOL)
 
@@ -167,7 +167,7 @@ def test_a_login_that_is_not_fresh_is_refused(
         approval_decide(
             approval.pk,
             user=people.admin,
-            verdict="APPROVE",
+            decision="APPROVE",
             reason="",
             digest="d1",
             authenticated_at=None,
@@ -257,7 +257,7 @@ def test_what_a_person_is_offered_is_what_the_server_allows(
 def test_nonsense_is_refused(now: datetime, people: People, told: list[str]) -> None:
     approval = ask(now)
     with pytest.raises(RuleViolation):
-        say(approval, people.admin, now, verdict="MAYBE")
+        say(approval, people.admin, now, decision="MAYBE")
     with pytest.raises(NotVisible):
         approval_withdraw("no-uuid", user=people.admin, reason="", now=now)
     with pytest.raises(RuleViolation):
@@ -319,7 +319,7 @@ def test_approve_and_reject_at_the_same_moment_never_runs(
         say(approval, people.admin, now)
         refused = at_once(
             lambda: say(approval, people.second, now),  # noqa: B023 - used within the turn
-            lambda: say(approval, people.third, now, verdict="REJECT"),  # noqa: B023 - (as above)
+            lambda: say(approval, people.third, now, decision="REJECT"),  # noqa: B023 - (as above)
         )
         approval.refresh_from_db()
         assert approval.state == ApprovalState.REJECTED

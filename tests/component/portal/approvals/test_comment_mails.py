@@ -86,8 +86,8 @@ def test_a_mail_really_goes_with_both_parts_and_forges_neither(
 
 def test_who_takes_part_is_told_of_what_others_wrote(people: People) -> None:
     plan = PLAN.ask("ada", NOW, 0)
-    word = DecisionInput("REJECT", "not this year", plan.digest)
-    PLAN.kind.decide(plan.pk, user=people.third, word=word, authenticated_at=NOW, now=NOW)
+    answer = DecisionInput("REJECT", "not this year", plan.digest)
+    PLAN.kind.decide(plan.pk, user=people.third, answer=answer, authenticated_at=NOW, now=NOW)
     say(people.operator, plan, "The job is still needed")
     assert told(NOW + QUIET) == ["ada", "cem"]
     later = NOW + timedelta(hours=1)

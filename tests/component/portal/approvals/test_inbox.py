@@ -64,12 +64,12 @@ def test_a_row_says_what_is_asked_who_may_answer_and_until_when(people: People) 
 
 def test_who_has_decided_is_counted_and_not_waited_for(people: People) -> None:
     plan = CASES["drop plan"].ask("ada", NOW, 0)
-    word = DecisionInput(verdict="APPROVE", reason="", digest=plan.digest)
-    PLANS.decide(plan.pk, user=people.second, word=word, authenticated_at=NOW, now=NOW)
+    answer = DecisionInput(decision="APPROVE", reason="", digest=plan.digest)
+    PLANS.decide(plan.pk, user=people.second, answer=answer, authenticated_at=NOW, now=NOW)
     (row,) = page(people.second, ALL).rows
     assert (row.progress_words, row.waits_for_words) == ("1 of 2", "cem")
     assert page(people.second, NEEDS_ME).rows == []
-    PLANS.decide(plan.pk, user=people.third, word=word, authenticated_at=NOW, now=NOW)
+    PLANS.decide(plan.pk, user=people.third, answer=answer, authenticated_at=NOW, now=NOW)
     assert page(people.second, ALL).rows == []
     (row,) = page(people.second, replace(ALL, state=Shown.APPROVED)).rows
     assert (row.state, row.progress_words, row.waits_for) == ("APPROVED", "2 of 2", [])

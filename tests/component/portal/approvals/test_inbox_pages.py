@@ -165,7 +165,7 @@ def test_after_a_decision_the_next_one_is_one_click_away(
     session["lw_authenticated_at"] = timezone.now().timestamp()
     session.save()
     plan = proposals[1]
-    body = {"verdict": "APPROVE", "digest": plan.digest, "inbox": "tab=needs-me"}
+    body = {"decision": "APPROVE", "digest": plan.digest, "inbox": "tab=needs-me"}
     body["reason"] = "Read all of it"
     answer = client.post(f"/lifecycle/path-fixes/{plan.pk}/decide/", body, follow=True)
     text = answer.content.decode()
@@ -248,10 +248,10 @@ def test_who_comes_second_reads_what_the_first_one_did(
         given = {"digest": plan.digest, "inbox": "tab=needs-me", **body}
         return client.post(address, given, follow=True).content.decode()
 
-    changed = decide(people.second, verdict="APPROVE", digest="1" * 64)
+    changed = decide(people.second, decision="APPROVE", digest="1" * 64)
     assert "is not the one that was read" in changed
-    decide(people.second, verdict="REJECT", reason="not this year")
-    late = decide(people.third, verdict="APPROVE")
+    decide(people.second, decision="REJECT", reason="not this year")
+    late = decide(people.third, decision="APPROVE")
     assert "does not wait for a decision any more" in late
     page = client_of(people.third).get(f"/lifecycle/path-fixes/{plan.pk}/").content.decode()
     assert "not this year" in page
@@ -281,15 +281,15 @@ def test_a_stale_digest_is_refused_with_what_changed(people: People, proposals: 
     session["lw_authenticated_at"] = now.timestamp()
     session.save()
     address = f"/lifecycle/path-fixes/{plan.pk}/decide/"
-    answer = client.post(address, {"verdict": "APPROVE", "digest": read})
+    answer = client.post(address, {"decision": "APPROVE", "digest": read})
     text = answer.content.decode()
     assert answer.status_code == 409
     assert f"Items: 2 then, 3 now; Digest: {read[:12]} was read, ffffffffffff is asked now" in text
     assert f'href="{kind.url_of(plan)}"' in text
     assert "Bytes" not in text
-    body = {"verdict": "APPROVE", "digest": read}
+    body = {"decision": "APPROVE", "digest": read}
     said = client.post(f"/api/v1{address}", body, content_type="application/json").json()
     assert said["fields"]["changes"].startswith("Items: 2 then, 3 now")
-    unknown = client.post(address, {"verdict": "APPROVE", "digest": ""}).content.decode()
+    unknown = client.post(address, {"decision": "APPROVE", "digest": ""}).content.decode()
     assert "Digest: none was read" in unknown
     assert not plan.approval.decisions.exists()

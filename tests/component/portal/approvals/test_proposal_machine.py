@@ -36,13 +36,13 @@ class Proposals(Approvals):
         return True
 
     def say(
-        self, approval: Approval, who: str, word: DecisionInput, *, authenticated_at: datetime
+        self, approval: Approval, who: str, answer: DecisionInput, *, authenticated_at: datetime
     ) -> None:
         """Let a person decide on the proposal."""
         self.case.kind.decide(
             approval.object_id,
             user=User.objects.get(username=who),
-            word=word,
+            answer=answer,
             authenticated_at=authenticated_at,
             now=self.now,
         )

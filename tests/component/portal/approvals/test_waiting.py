@@ -73,7 +73,7 @@ def test_who_decided_and_what_expired_are_out_of_it(people: People) -> None:
     approval_decide(
         approval.pk,
         user=people.second,
-        verdict="APPROVE",
+        decision="APPROVE",
         reason="",
         digest=approval.digest,
         authenticated_at=NOW,

@@ -81,7 +81,7 @@ def test_the_approval_of_a_leaver_does_not_count(people: People, now: datetime) 
         approval_decide(
             approval.pk,
             user=user,
-            verdict="APPROVE",
+            decision="APPROVE",
             reason="",
             digest="d",
             authenticated_at=now,

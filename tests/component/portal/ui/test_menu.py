@@ -139,7 +139,7 @@ def test_approvals_have_a_badge_of_what_the_person_may_decide(
     PLANS.decide(
         plan.pk,
         user=people.second,
-        word=DecisionInput(verdict="APPROVE", reason="", digest=plan.digest, typed=""),
+        answer=DecisionInput(decision="APPROVE", reason="", digest=plan.digest, typed=""),
         authenticated_at=now,
         now=now,
     )

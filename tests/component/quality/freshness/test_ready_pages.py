@@ -1,4 +1,4 @@
-"""The pages and the API of what is awaited: filters, CSV, picture, forms, and who sees what."""
+"""The pages and the API of what is expected: filters, CSV, picture, forms, and who sees what."""
 
 import json
 from collections.abc import Iterator
@@ -62,7 +62,7 @@ def test_a_monitoring_server_reads_how_many_are_late() -> None:
     assert list(late()) == []
     rule = rows()
     assert list(late()) == [({"lake": "main"}, 1)]
-    rule.awaited.update(standing=FreshnessStatus.READY)
+    rule.expected.update(standing=FreshnessStatus.READY)
     assert list(late()) == [({"lake": "main"}, 0)]
 
 
@@ -161,9 +161,9 @@ def test_programs_do_all_of_it_over_the_api(hive: FlagLake, people: People) -> N
     assert post(one, **{**wish, "min_files": 3, "version": 0}).json()["min_files"] == 3
     assert [row["table"] for row in client.get(rules).json()["results"]] == ["shop.notes"]
     rows(table="others")
-    awaited = client.get("/api/v1/readiness/awaited/?late=now").json()["results"]
-    assert [(row["table"], row["spec"]) for row in awaited] == [("shop.others", "dt=2026-11-02")]
-    assert awaited[0]["late_seconds"] > 3600
+    expected = client.get("/api/v1/readiness/awaited/?late=now").json()["results"]
+    assert [(row["table"], row["spec"]) for row in expected] == [("shop.others", "dt=2026-11-02")]
+    assert expected[0]["late_seconds"] > 3600
     assert as_(people.stranger).get("/api/v1/readiness/awaited/").json()["results"] == []
     assert as_(people.stranger).get(one).status_code == 404
     assert post(f"{one}end/", version=1).status_code == 204

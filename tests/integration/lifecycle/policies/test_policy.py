@@ -182,7 +182,7 @@ class World:
             policy_request_decide(
                 request.pk,
                 user=user,
-                word=DecisionInput("APPROVE", "", request.digest),
+                answer=DecisionInput("APPROVE", "", request.digest),
                 authenticated_at=TODAY,
                 now=TODAY,
             )
@@ -244,8 +244,8 @@ def test_a_what_if_is_what_the_next_scan_finds_and_no_clock_moves(world: World) 
         user=world.people["alice"], now=TODAY,
     )  # fmt: skip
     assert world.decide(offer, "bob").state == "DONE"
-    enrolment = enrol(world, tried)
-    assert {str(item): (item.state, item.note) for item in enrolment.items.all()} == {
+    enrollment = enrol(world, tried)
+    assert {str(item): (item.state, item.note) for item in enrollment.items.all()} == {
         f"{world.db}.{name}": ("DONE", "") for name in ("old", "plain", "small")
     }
 
@@ -275,12 +275,12 @@ def test_a_what_if_is_what_the_next_scan_finds_and_no_clock_moves(world: World) 
     assert (enrolled.later.n, enrolled.stays.n) == (found["NOT_NOW"], found["UNREADY"])
 
     # Undone, everything says exactly what it said, and again no clock has moved.
-    enrollment_undo(enrolment.pk, user=world.people["ben"], reason="too early", now=TODAY)
-    enrolment.refresh_from_db()
-    assert enrolment.undo_run_id is not None
-    assert run_drive(enrolment.undo_run_id).state == "DONE"
-    enrolment.refresh_from_db()
-    assert enrolment.state == "UNDONE"
+    enrollment_undo(enrollment.pk, user=world.people["ben"], reason="too early", now=TODAY)
+    enrollment.refresh_from_db()
+    assert enrollment.undo_run_id is not None
+    assert run_drive(enrollment.undo_run_id).state == "DONE"
+    enrollment.refresh_from_db()
+    assert enrollment.state == "UNDONE"
     for name in ("old", "plain", "small"):
         assert parameters(world, name) == raw[name], name
     history = policy_history(LAKE, world.db, "old")
@@ -297,16 +297,18 @@ def enrol(world: World, wanted: Values) -> Enrollment:
     return made
 
 
-def approve(world: World, enrolment: Enrollment) -> None:
+def approve(world: World, enrollment: Enrollment) -> None:
     """Have two others approve it, and its run go to its end."""
     for who in ("ben", "cleo"):
-        word = DecisionInput("APPROVE", "", enrolment.digest)
+        answer = DecisionInput("APPROVE", "", enrollment.digest)
         user = world.people[who]
-        enrollment_decide(enrolment.pk, user=user, word=word, authenticated_at=TODAY, now=TODAY)
-    enrolment.refresh_from_db()
-    assert enrolment.run_id is not None
-    assert run_drive(enrolment.run_id).state == "DONE"
-    enrolment.refresh_from_db()
+        enrollment_decide(
+            enrollment.pk, user=user, answer=answer, authenticated_at=TODAY, now=TODAY
+        )
+    enrollment.refresh_from_db()
+    assert enrollment.run_id is not None
+    assert run_drive(enrollment.run_id).state == "DONE"
+    enrollment.refresh_from_db()
 
 
 def test_what_stands_is_compared_again_before_anything_is_written(world: World) -> None:
@@ -324,15 +326,15 @@ def _what_others_changed_is_left(world: World) -> None:
         now=TODAY,
     )
     wish = EnrollmentParams({"db": world.db}, Values(1, 30), n_tables=3, reason="old")
-    enrolment = enrollment_request(LAKE, wish, user=world.people["ada"], now=TODAY)
+    enrollment = enrollment_request(LAKE, wish, user=world.people["ada"], now=TODAY)
     for name in ("visits", "old"):
         world.alter(name, LEVEL="1", TTL="7")
     world.metastore.drop_table(world.name("plain"))
     world.ran(stale)
     assert (stale.state, parameters(world, "visits")["TTL"]) == ("FAILED", "7")
     assert "is TTL 7 days (LEVEL 1) by now; when this was asked for it was TTL 60" in stale.note
-    approve(world, enrolment)
-    items = {item.table: item for item in enrolment.items.all()}
+    approve(world, enrollment)
+    items = {item.table: item for item in enrollment.items.all()}
     assert {name: item.state for name, item in items.items()} == {
         "old": "SKIPPED",
         "plain": "SKIPPED",
@@ -342,10 +344,10 @@ def _what_others_changed_is_left(world: World) -> None:
     assert "TTL 7 days" in items["old"].note
     # Somebody changes an enrolled table; taking the enrollment back leaves it.
     world.alter("small", ttl="8")
-    undone = enrollment_undo(enrolment.pk, user=world.people["ada"], reason="no", now=TODAY)
+    undone = enrollment_undo(enrollment.pk, user=world.people["ada"], reason="no", now=TODAY)
     assert undone.undo_run_id is not None
     run_drive(undone.undo_run_id)
-    assert enrolment.items.get(table="small").state == "KEPT"
+    assert enrollment.items.get(table="small").state == "KEPT"
     assert parameters(world, "small")["ttl"] == "8"
 
 

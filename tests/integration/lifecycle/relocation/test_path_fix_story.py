@@ -159,8 +159,8 @@ class FixStory:
         assert fix.state == "PENDING", fix.ended_reason
         for name in approvers:
             now = timezone.now()
-            word = DecisionInput("APPROVE", "", fix.digest)
-            fix_decide(fix.pk, user=self.people[name], word=word, authenticated_at=now, now=now)
+            answer = DecisionInput("APPROVE", "", fix.digest)
+            fix_decide(fix.pk, user=self.people[name], answer=answer, authenticated_at=now, now=now)
         (run,) = fixes_start_due(timezone.now(), lake=LAKE)
         ended = run_drive(run.pk)
         assert ended.state == "DONE", ended.error

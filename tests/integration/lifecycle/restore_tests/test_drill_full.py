@@ -59,14 +59,16 @@ def seen(lake: ActLake) -> list[object]:
 def test_a_drill_on_hdfs_proves_and_leaves_nothing(lake: ActLake, spark: SparkSession) -> None:
     admin = person_create("ada", password="correct horse", email="a@example.org", roles=["admin"])
     before = seen(lake)
-    drill = restore_test_request(LAKE, user=admin, now=timezone.now())
-    run = run_here(Run.objects.get(pk=drill.run_id), spark)
+    restore_test = restore_test_request(LAKE, user=admin, now=timezone.now())
+    run = run_here(Run.objects.get(pk=restore_test.run_id), spark)
     assert run.state == "DONE", run.error
-    drill.refresh_from_db()
-    said = {item.name: item.said for item in drill.items.all()}
-    assert (drill.state, drill.n_verified, drill.n_differing) == (RestoreTestState.PROVEN, 3, 0), (
-        said
-    )
-    assert drill.is_clean
-    assert sum(one.n_rows or 0 for one in drill.items.filter(table="parts")) == 3 + 4
+    restore_test.refresh_from_db()
+    said = {item.name: item.said for item in restore_test.items.all()}
+    assert (restore_test.state, restore_test.n_verified, restore_test.n_differing) == (
+        RestoreTestState.PROVEN,
+        3,
+        0,
+    ), said
+    assert restore_test.is_clean
+    assert sum(one.n_rows or 0 for one in restore_test.items.filter(table="parts")) == 3 + 4
     assert seen(lake) == before

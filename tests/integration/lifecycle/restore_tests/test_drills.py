@@ -51,13 +51,13 @@ class Scene:
     spark: SparkSession
     admin: User
 
-    def drill(self) -> RestoreTest:
+    def restore_test(self) -> RestoreTest:
         """Ask for a restore test and drive it to its end."""
-        drill = restore_test_request(LAKE, user=self.admin, now=timezone.now())
-        run = run_here(Run.objects.get(pk=drill.run_id), self.spark)
+        restore_test = restore_test_request(LAKE, user=self.admin, now=timezone.now())
+        run = run_here(Run.objects.get(pk=restore_test.run_id), self.spark)
         assert run.state == "DONE", run.error
-        drill.refresh_from_db()
-        return drill
+        restore_test.refresh_from_db()
+        return restore_test
 
     def home(self, table: str) -> Path:
         """Return where the first item of a table lies in its backup."""
@@ -114,23 +114,25 @@ def test_a_backup_is_proven_and_what_is_damaged_is_named(scene: Scene) -> None:
     before, n_events = scene.tree(), AuditEvent.objects.count()
     scene.leave_unread()
     last_read = scene.last_read()
-    drill = scene.drill()
+    restore_test = scene.restore_test()
     assert len(last_read) > 6
     assert scene.last_read() == last_read, "a restore test is no reader of the data"
     said = {item.name: item.said for item in RestoreTestItem.objects.all()}
-    assert (drill.state, drill.n_verified, drill.n_differing) == (RestoreTestState.PROVEN, 3, 0), (
-        said
-    )
-    assert drill.is_clean
+    assert (restore_test.state, restore_test.n_verified, restore_test.n_differing) == (
+        RestoreTestState.PROVEN,
+        3,
+        0,
+    ), said
+    assert restore_test.is_clean
     assert scene.tree() == before
     assert scene.scratch() == []
-    rows = {item.table: item for item in drill.items.order_by("partition")}
+    rows = {item.table: item for item in restore_test.items.order_by("partition")}
     assert {(item.format, item.n_rows is not None) for item in rows.values()} == {
         ("parquet", True),
         ("text", True),
     }
     proof = RestoreVerification.objects.get(lake=LAKE, db=scene.lake.db)
-    assert (proof.proven_by, proof.failed_by) == (drill, None)
+    assert (proof.proven_by, proof.failed_by) == (restore_test, None)
     actions = AuditEvent.objects.order_by("seq").values_list("action", flat=True)[n_events:]
     assert [one for one in actions if one.startswith("drill.")] == ["drill.begun", "drill.ended"]
     _a_flipped_byte_and_a_missing_file_are_named(scene)
@@ -146,38 +148,42 @@ def _a_flipped_byte_and_a_missing_file_are_named(scene: Scene) -> None:
     gone = next(scene.home("whole").glob("part-*"))
     gone.unlink()
     damaged = scene.tree()
-    drill = scene.drill()
-    assert (drill.state, drill.n_verified, drill.n_differing) == (RestoreTestState.FAILED, 1, 2)
-    wrong = {item.table: item.said for item in drill.items.filter(outcome=Compared.DIFFERS)}
+    restore_test = scene.restore_test()
+    assert (restore_test.state, restore_test.n_verified, restore_test.n_differing) == (
+        RestoreTestState.FAILED,
+        1,
+        2,
+    )
+    wrong = {item.table: item.said for item in restore_test.items.filter(outcome=Compared.DIFFERS)}
     assert data.name in wrong["parts"]
     assert "cannot be read" in wrong["parts"]
     assert f"{gone.name} is missing" in wrong["whole"]
     assert scene.tree() == damaged
     assert scene.scratch() == []
-    assert RestoreVerification.objects.get(lake=LAKE, db=scene.lake.db).failed_by == drill
+    assert RestoreVerification.objects.get(lake=LAKE, db=scene.lake.db).failed_by == restore_test
 
 
 def test_what_a_killed_drill_leaves_is_cleared_by_the_next(scene: Scene, tmp_path: Path) -> None:
     before = scene.tree()
-    drill = restore_test_request(LAKE, user=scene.admin, now=timezone.now())
+    restore_test = restore_test_request(LAKE, user=scene.admin, now=timezone.now())
     job = start(
         scene.lake.config,
         "lifecycle.restore_tests.jobs.restore_test",
-        restore_test_params(drill),
-        run=str(drill.run_id),
+        restore_test_params(restore_test),
+        run=str(restore_test.run_id),
         log=tmp_path / "drill.log",
         failpoint="restored:after:kill",
     )
     wait_end(job[0])
     assert job[1].read_manifest() is None, (tmp_path / "drill.log").read_text()[-3000:]
     assert len(scene.scratch()) == 2, (tmp_path / "drill.log").read_text()[-3000:]
-    Run.objects.filter(pk=drill.run_id, kind=KIND).update(
+    Run.objects.filter(pk=restore_test.run_id, kind=KIND).update(
         state="FAILED", finished_at=timezone.now()
     )
-    after = scene.drill()
-    assert after.pk != drill.pk
+    after = scene.restore_test()
+    assert after.pk != restore_test.pk
     assert after.state == RestoreTestState.PROVEN
-    drill.refresh_from_db()
-    assert (drill.state, drill.is_clean) == (RestoreTestState.INCOMPLETE, True)
+    restore_test.refresh_from_db()
+    assert (restore_test.state, restore_test.is_clean) == (RestoreTestState.INCOMPLETE, True)
     assert scene.scratch() == []
     assert scene.tree() == before

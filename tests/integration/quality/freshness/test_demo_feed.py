@@ -1,4 +1,4 @@
-"""The demo's awaited partitions: the page shows one ready, one awaited and one late."""
+"""The demo's expected partitions: the page shows one ready, one expected and one late."""
 
 from collections.abc import Iterator
 from datetime import datetime, time, timedelta
@@ -55,9 +55,9 @@ def test_one_is_ready_one_awaited_and_one_late_at_every_hour(
     assert rule.look_at <= now, "the portal looks as soon as it runs"
     look_at(rule, metastore, now=now)
 
-    late, awaited, ready = ExpectedPartition.objects.order_by("start")
+    late, expected, ready = ExpectedPartition.objects.order_by("start")
     assert (ready.standing, ready.ready_by, ready.late_by(now)) == ("READY", "rule", None)
-    assert (awaited.standing, awaited.late_by(now)) == ("UNREADY", None)
+    assert (expected.standing, expected.late_by(now)) == ("UNREADY", None)
     assert late.standing == "MISSING"
     assert late.late_by(now) is not None
 
@@ -67,11 +67,11 @@ def test_one_is_ready_one_awaited_and_one_late_at_every_hour(
         client.force_login(bob)
         for query, wanted in (
             ({"standing": "READY"}, [ready]),
-            ({"standing": "UNREADY"}, [awaited]),
+            ({"standing": "UNREADY"}, [expected]),
             ({"late": "now"}, [late]),
         ):
             page = client.get("/readiness/", {"lake": LAKE, **query}).content.decode()
-            shown = [row for row in (late, awaited, ready) if row.spec in page]
+            shown = [row for row in (late, expected, ready) if row.spec in page]
             assert shown == wanted
 
 

@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from portal.approvals.domain import (
+    Answer,
     ApprovalState,
+    DecisionKind,
     Given,
     Person,
     Request,
-    Verdict,
-    Word,
     check_decision,
     check_execution,
     state_after,
@@ -29,7 +29,7 @@ REQUEST = Request(
 )
 APPROVED = replace(REQUEST, state=ApprovalState.APPROVED, cool_until=NOW)
 ADA = Person("ada", ROLES, is_active=True, authenticated_at=NOW - timedelta(minutes=1))
-YES = Word(Verdict.APPROVE, "", "d1")
+YES = Answer(DecisionKind.APPROVE, "", "d1")
 
 
 def test_an_admin_with_a_fresh_login_may_decide() -> None:
@@ -37,7 +37,7 @@ def test_an_admin_with_a_fresh_login_may_decide() -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "person", "word", "error", "code"),
+    ("request_", "person", "answer", "error", "code"),
     [
         (REQUEST, replace(ADA, username="Rita"), YES, NotAllowed, "approval.own"),
         (REQUEST, replace(ADA, roles=frozenset()), YES, NotAllowed, "approval.role"),
@@ -61,23 +61,25 @@ def test_an_admin_with_a_fresh_login_may_decide() -> None:
         (replace(REQUEST, state=ApprovalState.REJECTED), ADA, YES, StaleState, "approval.closed"),
         (APPROVED, ADA, YES, StaleState, "approval.closed"),
         (REQUEST, ADA, replace(YES, digest="d2"), StaleState, "approval.changed"),
-        (REQUEST, ADA, Word(Verdict.REJECT, " ", "d1"), RuleViolation, "approval.reason"),
+        (REQUEST, ADA, Answer(DecisionKind.REJECT, " ", "d1"), RuleViolation, "approval.reason"),
     ],
 )
 def test_who_may_not_decide(
-    request_: Request, person: Person, word: Word, error: type[PortalError], code: str
+    request_: Request, person: Person, answer: Answer, error: type[PortalError], code: str
 ) -> None:
     with pytest.raises(error) as caught:
-        check_decision(request_, person, word, roles=ROLES, now=NOW)
+        check_decision(request_, person, answer, roles=ROLES, now=NOW)
     assert caught.value.code == code
 
 
 def test_an_approved_thing_can_still_be_rejected() -> None:
-    check_decision(APPROVED, ADA, Word(Verdict.REJECT, "no longer", "d1"), roles=ROLES, now=NOW)
+    check_decision(
+        APPROVED, ADA, Answer(DecisionKind.REJECT, "no longer", "d1"), roles=ROLES, now=NOW
+    )
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "state"),
+    ("decisions", "state"),
     [
         ([], ApprovalState.PENDING),
         (["APPROVE"], ApprovalState.PENDING),
@@ -86,17 +88,17 @@ def test_an_approved_thing_can_still_be_rejected() -> None:
         (["APPROVE", "APPROVE", "REJECT"], ApprovalState.REJECTED),
     ],
 )
-def test_one_rejection_ends_it(verdicts: list[str], state: ApprovalState) -> None:
+def test_one_rejection_ends_it(decisions: list[str], state: ApprovalState) -> None:
     given = [
-        Given(f"person {number}", Verdict(one), "d1", ROLES, is_active=True)
-        for number, one in enumerate(verdicts)
+        Given(f"person {number}", DecisionKind(one), "d1", ROLES, is_active=True)
+        for number, one in enumerate(decisions)
     ]
     assert state_after(REQUEST, given, roles=ROLES) is state
 
 
 def word_of(name: str, **changes: object) -> Given:
     known: dict[str, object] = {
-        "verdict": Verdict.APPROVE,
+        "decision": DecisionKind.APPROVE,
         "digest": "d1",
         "roles": ROLES,
         "is_active": True,

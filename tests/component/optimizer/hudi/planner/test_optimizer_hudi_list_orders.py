@@ -90,12 +90,12 @@ def test_whatever_happens_in_whichever_order_nothing_goes_without_its_list(
             mine = task.removals.get()
             assert (mine.state, mine.run) == ("RUNNING", task.run)
             assert mine.approval is not None
-            assert mine.approval.decisions.filter(verdict="APPROVE").count() >= 2
+            assert mine.approval.decisions.filter(decision="APPROVE").count() >= 2
 
 
 def _say(found: RemovalPlan, user: User, decision: str, at: datetime) -> None:
-    word = DecisionInput(decision.upper(), "because", found.digest)
+    answer = DecisionInput(decision.upper(), "because", found.digest)
     try:
-        removal_decide(found.pk, user=user, word=word, authenticated_at=at, now=at)
+        removal_decide(found.pk, user=user, answer=answer, authenticated_at=at, now=at)
     except (StaleState, NotAllowed):
         return

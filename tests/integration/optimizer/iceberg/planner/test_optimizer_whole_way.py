@@ -121,8 +121,8 @@ def test_an_orphan_file_goes_once_two_people_have_approved_exactly_the_list(
         user = person_create(
             name, password="correct horse staple", email=f"{name}@example.org", roles=("admin",)
         )
-        word, now = DecisionInput("APPROVE", "", plan.digest), timezone.now()
-        plan = removal_decide(plan.pk, user=user, word=word, authenticated_at=now, now=now)
+        answer, now = DecisionInput("APPROVE", "", plan.digest), timezone.now()
+        plan = removal_decide(plan.pk, user=user, answer=answer, authenticated_at=now, now=now)
     assert plan.state == "APPROVED"
     now = timezone.now() + timedelta(seconds=1)
     assert RemoveKind().scheduled_params(LAKE, now=now) == {}

@@ -58,7 +58,7 @@ def test_small_manifests_are_merged_and_full_ones_stay() -> None:
 def test_what_would_not_become_half_is_left_alone() -> None:
     assert merges(manifests(MIB), target_bytes=8 * MIB) == []
     assert merges(manifests(*[5 * MIB] * 3), target_bytes=8 * MIB) == []
-    assert "20 manifests" in manifest_merging.why_not(20, target_bytes=8 * MIB)
+    assert "20 manifests" in manifest_merging.no_work_reason(20, target_bytes=8 * MIB)
 
 
 def test_specs_and_deletes_never_mix() -> None:
@@ -149,6 +149,6 @@ def test_files_of_deletes_become_vectors_and_vectors_stay() -> None:
     one = PositionDeletes("", n_files=1, n_bytes=1_000, n_data_files=1)
     assert merging([one], format_version=3, granularity="file") == Merging(frozenset({""}), 1, 0)
     assert merging([one], format_version=2, granularity="file").partitions == frozenset()
-    assert delete_merging.why_not(0, granularity="file") == ""
-    assert "'partition'" in delete_merging.why_not(3, granularity="file")
-    assert "3 position" in delete_merging.why_not(3, granularity="partition")
+    assert delete_merging.no_work_reason(0, granularity="file") == ""
+    assert "'partition'" in delete_merging.no_work_reason(3, granularity="file")
+    assert "3 position" in delete_merging.no_work_reason(3, granularity="partition")

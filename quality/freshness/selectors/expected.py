@@ -78,7 +78,7 @@ def late_unsaid(lake: str, *, now: datetime) -> QuerySet[ExpectedPartition]:
 
 
 def expected_visible(lake: str, user: User) -> QuerySet[ExpectedPartition]:
-    """Return what is awaited in a lake, as the person may see it."""
+    """Return what is expected in a lake, as the person may see it."""
     return ExpectedPartition.objects.for_user(user).filter(lake=lake).select_related("rule")
 
 

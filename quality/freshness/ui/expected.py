@@ -1,4 +1,4 @@
-"""The page of what is awaited: which partitions are ready, which are late, and why."""
+"""The page of what is expected: which partitions are ready, which are late, and why."""
 
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
@@ -8,7 +8,7 @@ from django.views.decorators.http import require_GET
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.tables import Column
-from quality.freshness.selectors.awaited import (
+from quality.freshness.selectors.expected import (
     EXPECTED_ORDERS,
     ExpectedPartitionFilter,
     expected_visible,
@@ -23,7 +23,7 @@ def rule_url(row: ExpectedPartition) -> str:
 
 
 EXPECTED = ListSpec(
-    template="readiness/awaited.html",
+    template="readiness/expected.html",
     caption="Expected partitions",
     columns=(
         Column(key="spec", title="Partition", kind="code", sort="start"),
@@ -43,7 +43,7 @@ EXPECTED = ListSpec(
         Column(key="reason", title="Reason", is_wide=True),
     ),
     orders=EXPECTED_ORDERS,
-    filename="awaited-partitions.csv",
+    filename="expected-partitions.csv",
     exports=(
         "rule.db", "rule.table", "rule.owner", "spec", "start", "end", "standing", "due_at",
         "ready_at", "ready_by", "late_seconds", "waiting_since", "reason", "is_given_up",
@@ -52,8 +52,8 @@ EXPECTED = ListSpec(
 
 
 @require_GET
-def awaited(request: HttpRequest) -> HttpResponseBase:
-    """List what is awaited, as the person may see it, newest first."""
+def expected(request: HttpRequest) -> HttpResponseBase:
+    """List what is expected, as the person may see it, newest first."""
     lake, user = current_lake(request), person(request)
     filterset = ExpectedPartitionFilter(request.GET, queryset=expected_visible(lake, user))
     context = {"n_late": n_late(lake, user, now=timezone.now())}
