@@ -9,7 +9,7 @@ from uuid import UUID
 from optimizer.indexes.domain.values import ColumnType, column_type
 from tests.support.index_values import Plain
 
-ROWS = 60
+ROWS = 40
 
 
 @dataclass(frozen=True)
@@ -86,5 +86,21 @@ COLUMNS = (
     Column("key", 15, "uuid", [UUID(int=at * 2**120 + at) for at in range(ROWS)], (UUID(int=5),)),
     Column("raw", 16, "binary", _fill(b"", b"\x00", b"\x00\x00", b"\xff\xfe", None), (b"\x01",)),
     Column("code", 17, "fixed[4]", _fill(b"\x00\x00\x00\x01", b"\xff\xff\xff\xff"), (b"abcd",)),
+    Column(
+        "line",
+        18,
+        "string",
+        _fill(
+            "2026-11-25 ERROR disk /dev/sda1 is full",
+            "2026-11-25 info request id=Ab12-c3 took 35ms",
+            "Grüße an 世界: ok",
+            "",
+            None,
+            "error_code=7 50% done",
+            "w" * 300 + " end",
+        ),
+        ("error", "diskless", "Warning: nothing"),
+    ),
+    Column("odd", 19, "string", _fill("300 \u212a", "İzmir", "kelvin", None), ("k",)),
 )
 BY_NAME = {column.name: column for column in COLUMNS}

@@ -6,17 +6,17 @@ stands as text "0x…"; a value as in `plain`: decimals unscaled, floats as text
 """
 
 import json
-import math
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from pathlib import Path
 from uuid import UUID
 
 import numpy as np
 
-from optimizer.indexes.domain.bloom import Bloom, BloomBuilder
-from optimizer.indexes.domain.envelope import Flag, Form, Header, wrap
+from optimizer.indexes.domain.bitmaps.building import BitmapBuilder
+from optimizer.indexes.domain.builders import Built, IndexBuilder, Wanted, blob_of, unfit
+from optimizer.indexes.domain.envelope import NO_FLAGS, Expected, Flag, Kind
 from optimizer.indexes.domain.hashing import hash_bytes, mix
+from optimizer.indexes.domain.leaf_probes import Opened
 from optimizer.indexes.domain.manifest import (
     BlobPlace,
     Covered,
@@ -25,33 +25,21 @@ from optimizer.indexes.domain.manifest import (
     manifest_name,
     write,
 )
+from optimizer.indexes.domain.probing import opened
 from optimizer.indexes.domain.puffin import PuffinWriter
-from optimizer.indexes.domain.values import (
-    ColumnType,
-    ValueClass,
-    order_numbers,
-    value_hashes,
-)
+from optimizer.indexes.domain.values import order_numbers
 from tests.support.golden_columns import COLUMNS, ROWS, Column
-from tests.support.index_values import Plain, plain_bytes, values_of
+from tests.support.golden_probes import plain, probes_of, tree_probes
+from tests.support.index_values import plain_bytes, values_of
 
 FOLDER = Path(__file__).parents[1] / "golden" / "indexes"
 TABLE = UUID("0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0")
 LOCATION = "s3://lake/shop.db/orders/data/day=2026-11-25/größe-00000.parquet"
 PUFFIN = "00000000-0000-0000-0000-000000000018.puffin"
 MANIFEST = manifest_name(12, UUID(int=18))
-DATA_FILE = DataFile(LOCATION, 123_456, ROWS, 3, ((4, 40), (70_000, 20)))
-
-
-def plain(kind: ColumnType, value: Plain | None) -> object:
-    """Return a value as it stands in expected.json."""
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}.get(str(value), str(value))
-    if isinstance(value, Decimal):
-        return str(int(value.scaleb(kind.scale)))
-    return str(value) if isinstance(value, UUID) else value.hex()
+SLICED = ("id", "ratio", "huge", "name")
+"""The columns whose bitmap is sliced; the others' go by equality."""
+DATA_FILE = DataFile(LOCATION, 123_456, ROWS, 3, ((4, 25), (70_000, 15)))
 
 
 def _hex(number: int) -> str:
@@ -76,40 +64,35 @@ def _vectors() -> Iterator[dict[str, object]]:
             }
 
 
-def _is_nan(value: object) -> bool:
-    return isinstance(value, float) and math.isnan(value)
+def _wanted(column: Column) -> Iterator[Wanted]:
+    if column.name not in {"line", "odd"}:
+        for kind in (Kind.BLOOM, Kind.BITMAP, Kind.BLOOMRF):
+            if unfit(column.type, kind) is None:
+                yield Wanted(kind, bits_a_key=16 if kind == Kind.BLOOMRF else 12)
+        return
+    for kind, n in ((Kind.WORD_BLOOM, 0), (Kind.WORD_BITMAP, 0)):
+        yield Wanted(kind, bits_a_key=12, n=n)
+    yield Wanted(Kind.NGRAM_BLOOM, bits_a_key=12, n=3)
+    yield Wanted(Kind.NGRAM_BITMAP, n=2 if column.name == "line" else 1)
 
 
-def _flags(column: Column) -> Flag:
-    flags = Flag.NULLS if None in column.values else Flag(0)
-    return flags | (Flag.NAN if any(map(_is_nan, column.values)) else Flag(0))
+def _built(column: Column, wanted: Wanted) -> Built:
+    values = values_of(column.type, column.values)
+    if wanted.kind == Kind.BITMAP and column.name in SLICED:
+        builder = BitmapBuilder(column.type, by_equality=-1)
+        builder.add(values)
+        form, body = builder.finish()
+        return Built(form, body, Flag.NULLS if None in column.values else NO_FLAGS)
+    made = IndexBuilder(column.type, wanted)
+    made.add(values)
+    built = made.finish()
+    if not isinstance(built, Built):
+        raise TypeError(built.detail)
+    return built
 
 
-def _bloom(column: Column) -> bytes:
-    builder = BloomBuilder(12)
-    builder.add(value_hashes(values_of(column.type, column.values).without_nulls()))
-    return builder.finish()
-
-
-def _bloom_probes(column: Column, body: bytes) -> Iterator[dict[str, object]]:
-    read = Bloom.read(body)
-    for value in [*dict.fromkeys(column.values), *column.absent]:
-        if value is not None:
-            found = read.might_hold(value_hashes(values_of(column.type, [value])))[0]
-            yield {
-                "op": "=",
-                "value": plain(column.type, value),
-                "answer": "keep" if found else "drop",
-                "rows": None,
-            }
-
-
-def _blobs() -> Iterator[tuple[str, Column, Form, bytes, list[dict[str, object]]]]:
-    for column in COLUMNS:
-        if column.type.value_class != ValueClass.BOOLEAN:
-            body = _bloom(column)
-            probes = list(_bloom_probes(column, body))
-            yield f"{column.name}_bloom", column, Form.BLOOM, body, probes
+def _expected_of(column: Column) -> Expected:
+    return Expected(TABLE, column.field_id, hash_bytes(LOCATION.encode()), ROWS, column.type)
 
 
 def files() -> Mapping[str, bytes]:
@@ -118,37 +101,36 @@ def files() -> Mapping[str, bytes]:
     parts, places = [puffin.start()], {}
     listed: list[dict[str, object]] = []
     probes: list[dict[str, object]] = []
-    for name, column, form, body, answers in _blobs():
-        kind = column.type.value_class
-        header = Header(
-            form,
-            kind,
-            column.field_id,
-            ROWS,
-            hash_bytes(LOCATION.encode()),
-            TABLE,
-            _flags(column),
-            column.type.scale,
-        )
-        blob = wrap(header, body)
-        offset = puffin.blob(
-            form.kind.blob_type, column.field_id, len(blob), {"data-file": LOCATION}
-        )
-        parts.append(blob)
-        places[column.field_id, form.kind.value] = BlobPlace(PUFFIN, offset, len(blob))
-        listed.append(
-            {
-                "name": name,
-                "kind": form.kind.value,
-                "form": int(form),
-                "class": int(kind),
-                "type": column.iceberg_type,
-                "field_id": column.field_id,
-                "offset": offset,
-                "length": len(blob),
-            }
-        )
-        probes += [{"blob": name, **answer} for answer in answers]
+    indexes: dict[str, Opened] = {}
+    for column in COLUMNS:
+        for wanted in _wanted(column):
+            built = _built(column, wanted)
+            blob = blob_of(built, _expected_of(column))
+            offset = puffin.blob(
+                wanted.kind.blob_type, column.field_id, len(blob), {"data-file": LOCATION}
+            )
+            parts.append(blob)
+            places[column.field_id, wanted.kind.value] = BlobPlace(PUFFIN, offset, len(blob))
+            name = f"{column.name}_{wanted.kind.value}"
+            listed.append(
+                {
+                    "name": name,
+                    "kind": wanted.kind.value,
+                    "form": int(built.form),
+                    "class": int(column.type.value_class),
+                    "type": column.iceberg_type,
+                    "field_id": column.field_id,
+                    "flags": int(built.flags),
+                    "n": built.n,
+                    "offset": offset,
+                    "length": len(blob),
+                }
+            )
+            index = opened(blob, _expected_of(column))
+            if not isinstance(index, Opened):
+                raise TypeError(index)
+            indexes[name] = index
+            probes += [{"blob": name, **one} for one in probes_of(column, index)]
     parts.append(puffin.finish())
     manifest = Manifest(
         TABLE,
@@ -160,11 +142,15 @@ def files() -> Mapping[str, bytes]:
     return {
         PUFFIN: b"".join(parts),
         MANIFEST: write(manifest),
-        "expected.json": _expected(listed, probes),
+        "expected.json": _expected(listed, probes, list(tree_probes(indexes))),
     }
 
 
-def _expected(listed: list[dict[str, object]], probes: list[dict[str, object]]) -> bytes:
+def _expected(
+    listed: list[dict[str, object]],
+    probes: list[dict[str, object]],
+    trees: list[dict[str, object]],
+) -> bytes:
     mixed = [0, 1, 0x9E3779B97F4A7C15, 2**64 - 1]
     whole = {
         "table_uuid": str(TABLE),
@@ -194,11 +180,14 @@ def _expected(listed: list[dict[str, object]], probes: list[dict[str, object]]) 
         "values": list(_vectors()),
         "blobs": listed,
         "probes": probes,
+        "trees": trees,
     }
     lines = []
     for key, value in whole.items():
         if isinstance(value, list):
-            rows = ",\n".join(json.dumps(one, ensure_ascii=False) for one in value)
+            rows = ",\n".join(
+                json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in value
+            )
             lines.append(f"{json.dumps(key)}: [\n{rows}\n]")
         else:
             lines.append(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")

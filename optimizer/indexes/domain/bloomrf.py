@@ -138,22 +138,25 @@ class BloomRF:
             inside &= (byte >> (place & np.uint64(7)).astype(np.uint8)) & 1 == 1
         return inside
 
-    def might_hold_between(self, first: int, last: int) -> bool:
-        """Tell whether an order number from `first` to `last` may be there; false is certain."""
+    def might_hold_between(self, first: int, last: int, *, words: int = _MOST_WORDS) -> bool:
+        """Tell whether an order number from `first` to `last` may be there; false is certain.
+
+        What a layer says is confirmed in those below by looking at about so many words.
+        """
         first, last = max(first, self.low), min(last, self.high)
         if not self.m or first > last:
             return False
-        return _Range(self, first - self.low, last - self.low).answer()
+        return _Range(self, first - self.low, last - self.low, words).answer()
 
 
 class _Range:
     """One question for a range of keys, from the coarsest layer down to the finest."""
 
-    def __init__(self, known: BloomRF, first: int, last: int) -> None:
+    def __init__(self, known: BloomRF, first: int, last: int, most_words: int) -> None:
         self._known = known
         self._layers = _layers(known.deltas)
         self._first, self._last = first, last
-        self._words = 0
+        self._words, self._most_words = 0, most_words
 
     def answer(self) -> bool:
         top = len(self._layers) - 1
@@ -176,7 +179,7 @@ class _Range:
         start += not self._whole(layer, start)
         end -= end >= start and not self._whole(layer, end)
         return any(
-            layer == 0 or self._words > _MOST_WORDS or self._holds(layer - 1, *below)
+            layer == 0 or self._words > self._most_words or self._holds(layer - 1, *below)
             for below in self._set_below(layer, start, end)
         )
 

@@ -5,8 +5,9 @@ Only the bitmaps that a question needs are unpacked.
 
 import struct
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -17,6 +18,7 @@ from optimizer.indexes.domain.bitmaps.rows import unpacked
 from optimizer.indexes.domain.envelope import Form, Header
 from optimizer.indexes.domain.values import NUMBERS, ValueClass
 
+_MOST_BY_SLICES = 200
 _U32 = struct.Struct("<I")
 
 
@@ -87,6 +89,17 @@ class RowBitmaps:
             return BitMap()
         return self._ranks(at, at + 1)
 
+    def any_of(self, keys: Iterable[Key]) -> BitMap | None:
+        """Return the rows of these keys; None where that would be too much work."""
+        places = sorted(
+            at
+            for at, key in ((bisect_left(self.keys, key), key) for key in set(keys))
+            if at < len(self.keys) and self.keys[at] == key
+        )
+        if self.slices is not None and len(places) > _MOST_BY_SLICES:
+            return None
+        return BitMap.union(*(self._ranks(at, at + 1) for at in places), BitMap())
+
     def between(
         self,
         first: Key | None,
@@ -107,14 +120,18 @@ class RowBitmaps:
             return BitMap()
         if self.slices is None:
             return BitMap.union(*(self._bitmap(at) for at in range(start, end)), BitMap())
-        slices = [unpacked(one, self.rows) for one in self.slices]
-        below = self._at_most(slices, end - 1)
-        return below if start == 0 else below - self._at_most(slices, start - 1)
+        below = self._at_most(end - 1)
+        return below if start == 0 else below - self._at_most(start - 1)
 
     def _bitmap(self, at: int) -> BitMap:
         return unpacked(self.by_key[at], self.rows)
 
-    def _at_most(self, slices: Sequence[BitMap], rank: int) -> BitMap:
+    @cached_property
+    def _slices(self) -> Sequence[BitMap]:
+        return [unpacked(one, self.rows) for one in self.slices or ()]
+
+    def _at_most(self, rank: int) -> BitMap:
+        slices = self._slices
         less, same = BitMap(), self.present()
         for bit in reversed(range(len(slices))):
             if rank >> bit & 1:

@@ -3,28 +3,25 @@
 import json
 from typing import Any
 
-import numpy as np
 import pytest
 
-from optimizer.indexes.domain.bloom import Bloom
-from optimizer.indexes.domain.envelope import Expected, Refusal, refusal, unwrap
+from optimizer.indexes.domain.envelope import Expected
 from optimizer.indexes.domain.hashing import hash_bytes
+from optimizer.indexes.domain.leaf_probes import Opened
 from optimizer.indexes.domain.manifest import read
+from optimizer.indexes.domain.probing import opened, probe
 from optimizer.indexes.domain.puffin import footer_blobs
 from tests.support.golden_columns import BY_NAME
 from tests.support.golden_indexes import DATA_FILE, FOLDER, LOCATION, MANIFEST, PUFFIN, TABLE, files
+from tests.support.golden_probes import predicate_of
 
 MOST_BYTES = 200_000
-
-
-def expected() -> Any:
-    return json.loads((FOLDER / "expected.json").read_bytes())
+EXPECTED: Any = json.loads((FOLDER / "expected.json").read_bytes())
 
 
 def test_the_golden_files_are_up_to_date() -> None:
     # Write them again by `python -m tests.support.golden_indexes`.
     there = {path.name: path.read_bytes() for path in FOLDER.iterdir()}
-    assert there.keys() == files().keys()
     assert there == dict(files())
     assert sum(map(len, there.values())) < MOST_BYTES
 
@@ -38,39 +35,47 @@ def test_the_manifest_says_where_the_puffins_blobs_lie() -> None:
     }
     puffin = (FOLDER / PUFFIN).read_bytes()
     assert listed == set(footer_blobs(puffin))
-    assert {(one["offset"], one["length"]) for one in expected()["blobs"]} == {
+    assert {(one["offset"], one["length"]) for one in EXPECTED["blobs"]} == {
         (offset, length) for _, _, offset, length in footer_blobs(puffin)
     }
 
 
-def test_pyiceberg_and_its_like_read_the_footer() -> None:
+def test_the_footer_is_that_of_the_puffin_specification() -> None:
     puffin = (FOLDER / PUFFIN).read_bytes()
     for blob in json.loads(puffin[puffin.rindex(b"PFA1", 0, -4) + 4 : -12])["blobs"]:
         assert {"type", "fields", "snapshot-id", "sequence-number", "offset", "length"} <= set(blob)
 
 
-def opened(name: str) -> bytes:
-    (blob,) = (one for one in expected()["blobs"] if one["name"] == name)
+def index(name: str) -> Opened:
+    (blob,) = (one for one in EXPECTED["blobs"] if one["name"] == name)
     data = (FOLDER / PUFFIN).read_bytes()[blob["offset"] : blob["offset"] + blob["length"]]
     column = next(one for one in BY_NAME.values() if one.field_id == blob["field_id"])
-    found = unwrap(data)
-    assert not isinstance(found, Refusal)
-    header, body = found
-    looked_for = Expected(
-        TABLE, column.field_id, hash_bytes(LOCATION.encode()), DATA_FILE.records, column.type
+    found = opened(
+        data,
+        Expected(
+            TABLE, column.field_id, hash_bytes(LOCATION.encode()), DATA_FILE.records, column.type
+        ),
     )
-    assert refusal(header, looked_for) is None
-    return body
+    assert isinstance(found, Opened)
+    return found
 
 
-@pytest.mark.parametrize(
-    "name", [one["name"] for one in expected()["blobs"] if one["kind"] == "bloom"]
-)
-def test_blooms_answer_by_the_hashes_of_the_file(name: str) -> None:
-    hashes = {(one["column"], one["value"]): one["hash"] for one in expected()["values"]}
-    read_bloom = Bloom.read(opened(name))
-    for probe in expected()["probes"]:
-        written = hashes.get((name.removesuffix("_bloom"), probe.get("value")))
-        if probe["blob"] == name and written:
-            found = read_bloom.might_hold(np.array([int(written, 16)], np.uint64))[0]
-            assert (probe["answer"] == "keep") is bool(found)
+def check(said: Any, predicate: Any, column: str, names: list[str]) -> None:
+    verdict = probe(predicate_of(predicate, column), map(index, names), DATA_FILE.records)
+    rows = None if verdict.rows is None or not verdict.keep else list(verdict.rows)
+    assert (verdict.keep, rows) == (said["answer"] == "keep", said["rows"]), said
+
+
+@pytest.mark.parametrize("name", [one["name"] for one in EXPECTED["blobs"]])
+def test_blobs_answer_as_the_file_says(name: str) -> None:
+    field_id = index(name).header.field_id
+    column = next(one.name for one in BY_NAME.values() if one.field_id == field_id)
+    asked = [one for one in EXPECTED["probes"] if one["blob"] == name]
+    assert asked
+    for said in asked:
+        check(said, said, column, [name])
+
+
+@pytest.mark.parametrize("said", EXPECTED["trees"], ids=lambda one: one["predicate"]["op"])
+def test_trees_answer_as_the_file_says(said: Any) -> None:
+    check(said, said["predicate"], "", said["blobs"])
