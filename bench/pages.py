@@ -55,6 +55,7 @@ def addresses(plan: str) -> list[tuple[str, str]]:
         *(("list", f"/{name}") for name in ("tables/", "tables/?part=expiry", "approvals/")),
         ("table", "/tables/db0/t7/"),
         ("table", "/tables/db0/t7/lifecycle/"),
+        ("partitions", "/tables/db0/t7/partitions/"),
         ("plan", f"/lifecycle/plans/{plan}/"),
         ("search", "/lifecycle/expiring/?db=db3"),
         ("search", "/search/?q=t77"),

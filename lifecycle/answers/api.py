@@ -8,6 +8,7 @@ from rest_framework import serializers
 from lifecycle.answers.domain import DAYS_OFFERED, Answer, AnswerKind, Outcome
 from lifecycle.answers.selectors.choosing import names_in_filter
 from lifecycle.answers.services.bulk import Chosen, tables_answer
+from lifecycle.answers.services.partitions import ChosenPartitions, partitions_answer
 from portal.lake.errors import RuleViolation
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
@@ -51,6 +52,33 @@ class TableAnswerSerializer(serializers.Serializer[Any]):
     request = serializers.CharField(read_only=True, help_text="Id of the policy request, if any.")
 
 
+class PartitionAnswersParamsSerializer(ReasonSerializer):
+    """One answer for partitions of a table; KEEP needs `days`."""
+
+    partitions = serializers.ListField(child=serializers.CharField(max_length=767))
+    answer = serializers.ChoiceField(choices=[AnswerKind.KEEP.value, AnswerKind.LET_GO.value])
+    days = serializers.IntegerField(required=False, default=0, min_value=0, max_value=10**6)
+    seen_at = serializers.DateTimeField(required=False, allow_null=True, default=None)
+
+
+class PartitionAnswerSerializer(serializers.Serializer[Any]):
+    """What came of the answer for one partition."""
+
+    partition = serializers.CharField(read_only=True)
+    outcome = serializers.ChoiceField(choices=[one.value for one in Outcome], read_only=True)
+    code = serializers.CharField(read_only=True)
+    message = serializers.CharField(read_only=True)
+    until = serializers.DateField(read_only=True, allow_null=True)
+    request = serializers.CharField(read_only=True, help_text="Id of the policy request, if any.")
+
+
+class PartitionResultsSerializer(serializers.Serializer[Any]):
+    """The result in words and by partition."""
+
+    words = serializers.CharField(read_only=True)
+    answers = PartitionAnswerSerializer(many=True, read_only=True)
+
+
 class AnswersSerializer(serializers.Serializer[Any]):
     """The result in words and by table; more than 200 tables are answered by `run`."""
 
@@ -91,3 +119,21 @@ class Answers(ApiView):
             "run": run.pk if run else None,
             "answers": result.tables,
         }
+
+
+class PartitionAnswers(ApiView):
+    """Answers for many partitions of one table."""
+
+    @operation(
+        "partition_answers_create",
+        body=PartitionAnswersParamsSerializer,
+        answer=PartitionResultsSerializer,
+        parameters=LAKE,
+    )
+    def post(self, db: str, table: str) -> object:
+        """Keep partitions of a table some days more, or request their deletion, each by itself."""
+        said, now = self.data, timezone.now()
+        chosen = ChosenPartitions(self.lake, db, table, said["partitions"], said["seen_at"] or now)
+        answer = Answer(AnswerKind(said["answer"]), said["reason"], said["days"])
+        result = partitions_answer(chosen, answer, user=self.user, now=now)
+        return {"words": result.words, "answers": result.tables}

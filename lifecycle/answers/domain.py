@@ -59,11 +59,12 @@ class TableAnswer:
     code: str = ""
     until: date | None = None
     request: str = ""
+    partition: str = ""
 
     @property
     def name(self) -> str:
-        """The table's name."""
-        return f"{self.db}.{self.table}"
+        """The table's name, or the partition's."""
+        return self.partition or f"{self.db}.{self.table}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +122,11 @@ class MailLink:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of one answer for many tables."""
+    """What came of one answer for many tables, or for many partitions of one."""
 
     answer: Answer
     tables: Sequence[TableAnswer] = field(default_factory=tuple)
+    noun: str = "table"
 
     def of(self, outcome: Outcome) -> list[TableAnswer]:
         """Return the tables with this outcome."""
@@ -154,12 +156,12 @@ class Result:
             sentences.append(f"{len(waiting):,} {verb} for a yes: {_named(waiting)}")
         if refused := self.of(Outcome.REFUSED):
             sentences.append(f"{len(refused):,} could not be answered: {_named(refused)}")
-        return ". ".join(sentences) + "." if sentences else "No table was chosen."
+        return ". ".join(sentences) + "." if sentences else f"No {self.noun} was chosen."
 
     def _done(self) -> str:
         n, n_all = self.n_done, len(self.tables)
         how_many = f"{n:,}" if n == n_all else f"{n:,} of {n_all:,}"
-        tables = f"{how_many} table{'' if n_all == 1 else 's'}"
+        tables = f"{how_many} {self.noun}{'' if n_all == 1 else 's'}"
         if self.answer.kind is AnswerKind.KEEP:
             days = sorted({one.until for one in self.of(Outcome.DONE) if one.until})
             span = f"{days[0]}" if len(days) == 1 else f"{days[0]} to {days[-1]}" if days else ""

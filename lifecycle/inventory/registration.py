@@ -6,7 +6,7 @@ from lifecycle.inventory.services.rescan import register_subscriber
 from lifecycle.inventory.ui.nav import register_pages
 from lifecycle.inventory.ui.pictures import register_pictures
 from lifecycle.inventory.ui.scan import register_scan_steps
-from lifecycle.inventory.ui.table_tab import register_lifecycle_tab
+from lifecycle.inventory.ui.table_tab import register_partitions_tab
 from portal.notices.kinds import MailKind, register_mail_kinds
 
 
@@ -18,7 +18,7 @@ def register() -> None:
     register_pages()
     register_pictures()
     register_scan_steps()
-    register_lifecycle_tab()
+    register_partitions_tab()
     register_mail_kinds(
         MailKind(KIND, "Alarm: unknown file system"),
     )

@@ -39,6 +39,20 @@ def answers_bar(context: Context) -> dict[str, Any]:
     }
 
 
+@register.inclusion_tag("lifecycle/_partition_answers.html", takes_context=True)
+def partition_bar(context: Context) -> dict[str, Any]:
+    """Offer to keep the ticked partitions or to request their deletion; nothing to others."""
+    request = context["request"]
+    return {
+        "form": context["form"],
+        "found": context["found"],
+        "offered": any(row.may_select for row in context["page"].rows),
+        "here": request.get_full_path(),
+        "seen_at": timezone.now().isoformat(),
+        "csrf_token": context.get("csrf_token"),
+    }
+
+
 @register.simple_tag
 def answer_days() -> tuple[int, ...]:
     """Return for how many days one may keep tables by one button."""

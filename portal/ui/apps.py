@@ -19,9 +19,11 @@ class UiConfig(AppConfig):
         from portal.migration_history import migration_history_check
         from portal.ui.cards import failed_runs_card
         from portal.ui.frame.converters import register_converters
+        from portal.ui.frame.subject import register_subject_finder
         from portal.ui.menu import register_menu
         from portal.ui.run_pictures import register_run_pictures
         from portal.ui.tables.history import register_history_tab
+        from portal.ui.tables.page import stand_where_sent
 
         register(collation_check, Tags.database)
         register(migration_history_check, Tags.database)
@@ -31,3 +33,4 @@ class UiConfig(AppConfig):
         register_home_card(failed_runs_card)
         register_run_pictures()
         register_history_tab()
+        register_subject_finder(stand_where_sent)

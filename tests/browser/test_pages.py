@@ -94,7 +94,7 @@ def of_the_day(demo: Demo) -> dict[str, str]:
     """Return the pages of what the demo holds now, one of each sort."""
     pages = {}
     for name, sql in (
-        ("table", "SELECT '/lifecycle/tables/' || db || '/' || \"table\" || '/'"
+        ("partitions", "SELECT '/tables/' || db || '/' || \"table\" || '/partitions/'"
          " FROM lifecycle_tablefinding WHERE n_partitions > 20 ORDER BY generation_id DESC, db"),
         ("table-overview", "SELECT '/tables/' || db || '/' || name || '/'"
          " FROM catalog_table WHERE is_living ORDER BY level DESC, db"),
@@ -104,7 +104,7 @@ def of_the_day(demo: Demo) -> dict[str, str]:
          " FROM lifecycle_databasefinding ORDER BY generation_id DESC, db"),
         ("dropped-object", "SELECT '/lifecycle/dropped/' || public_id || '/'"
          " FROM lifecycle_droppedobject ORDER BY dropped_at DESC"),
-        ("policy", "SELECT '/lifecycle/tables/' || db || '/' || \"table\" || '/policy/'"
+        ("table", "SELECT '/tables/' || db || '/' || \"table\" || '/lifecycle/'"
          " FROM lifecycle_tablefinding WHERE n_partitions > 20 ORDER BY generation_id DESC, db"),
         ("database-policy", "SELECT '/lifecycle/databases/' || db || '/policy/'"
          " FROM lifecycle_databasefinding ORDER BY generation_id DESC, db"),

@@ -86,7 +86,7 @@ def test_a_csv_has_one_harmless_row_a_record_and_every_name(odd: OddLake) -> Non
     for address, key, wanted in (
         (reverse("lifecycle:paths"), "table", NAMES),
         (reverse("lifecycle:expiring"), "table", NAMES),
-        (reverse("ui:table-tab", args=["sales", "orders", "lifecycle"]), "partition", PARTITIONS),
+        (reverse("ui:table-tab", args=["sales", "orders", "partitions"]), "partition", PARTITIONS),
         (reverse("lifecycle:holds"), "partition", PARTITIONS),
         (reverse("lifecycle:policy-alarms"), "table", NAMES),
     ):

@@ -24,7 +24,7 @@ def lists(odd: OddLake) -> Iterator[tuple[str, Collection[str]]]:
     plan, day = odd.plan, NOW.date()
     yield reverse("lifecycle:paths") + ALL, [*NAMES.values(), *PARTITIONS.values()]
     yield reverse("lifecycle:expiring") + ALL, NAMES.values()
-    yield reverse("ui:table-tab", args=["sales", "orders", "lifecycle"]) + ALL, PARTITIONS.values()
+    yield reverse("ui:table-tab", args=["sales", "orders", "partitions"]) + ALL, PARTITIONS.values()
     yield reverse("lifecycle:holds") + ALL, [*PARTITIONS.values(), *BEGINNINGS]
     yield reverse("lifecycle:policy-alarms") + ALL, NAMES.values()
     yield reverse("lifecycle:calendar"), NAMES.values()

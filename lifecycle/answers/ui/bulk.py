@@ -125,8 +125,7 @@ def _tell(request: HttpRequest, result: Result, run: Run | None, *, n_chosen: in
 def _shown_again(request: HttpRequest, form: AnswersForm) -> HttpResponse:
     """Show an answer that cannot be taken as it is: every value as sent, and what is wrong."""
     posted = request.POST
-    kind, _, days = posted.get("answer", "").partition("-")
-    if kind != AnswerKind.HAND_OVER:
+    if not posted.get("answer", "").startswith(AnswerKind.HAND_OVER):
         form.fields.pop("to")
     ticked = TICKED if _is_of_tables(request) else "rows"
     context = {
@@ -137,16 +136,19 @@ def _shown_again(request: HttpRequest, form: AnswersForm) -> HttpResponse:
         "everything": bool(posted.get("everything")),
         "filter_query": posted.get("filter", ""),
         "back": own_address(request, posted.get("next", "")),
-        "words": _said(kind, days, n_rows=len(posted.getlist(ticked))),
+        "words": said_words(posted.get("answer", ""), n_rows=len(posted.getlist(ticked))),
     }
     return render(request, "lifecycle/answers_again.html", context, status=400)
 
 
-def _said(kind: str, days: str, *, n_rows: int) -> str:
+def said_words(said: str, *, n_rows: int, noun: str = "table") -> str:
+    """Return the answer of a button in words, with how many are ticked."""
+    kind, _, days = said.partition("-")
     words: dict[str, str] = {
         AnswerKind.KEEP: f"Keep {days} days",
         AnswerKind.KEEP_FOREVER: "Keep for ever",
         AnswerKind.LET_GO: "Let it go",
         AnswerKind.HAND_OVER: "Hand over",
     }
-    return f"{words.get(kind, 'No answer')}: {n_rows:,} table{'' if n_rows == 1 else 's'} ticked."
+    many = "" if n_rows == 1 else "s"
+    return f"{words.get(kind, 'No answer')}: {n_rows:,} {noun}{many} ticked."

@@ -21,6 +21,12 @@ def newest_sent_notices(lake: str, tbl_ids: Iterable[int]) -> dict[int, tuple[No
     return found
 
 
+def notices_of(table: TableFinding, *, limit: int) -> list[NoticeCoverage]:
+    """Return the newest notices that spoke of a table, with their mails."""
+    rows = NoticeCoverage.objects.filter(lake=table.lake, tbl_id=table.tbl_id)
+    return list(rows.select_related("notice").order_by("-pk")[:limit])
+
+
 def is_covered(table: TableFinding, announced: Iterable[NoticeCoverage]) -> bool:
     """Whether one announcement speaks of every item of the table that is due now or soon."""
     last_due, created = table.window_due_last_on, table.window_created_at

@@ -4,11 +4,17 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from portal.ui.tables.addresses import table_url as tab_url
+
 
 def table_url(lake: str, db: str, table: str, **query: str) -> str:
-    """Return the page of a table."""
-    path = reverse("lifecycle:table", args=[db, table])
-    return f"{path}?{urlencode({'lake': lake, **query})}"
+    """Return the page of a table, at the tab of its lifecycle."""
+    return tab_url(lake, db, table, "lifecycle", **query)
+
+
+def partitions_url(lake: str, db: str, table: str, **query: str) -> str:
+    """Return the page of a table, at the tab of its partitions."""
+    return tab_url(lake, db, table, "partitions", **query)
 
 
 def details_url(lake: str, db: str, table: str, partition: str) -> str:
@@ -23,9 +29,8 @@ def database_url(lake: str, db: str) -> str:
 
 
 def policy_url(lake: str, db: str, table: str, **query: str) -> str:
-    """Return the page of a table's policy, with its what-if."""
-    path = reverse("lifecycle:policy", args=[db, table])
-    return f"{path}?{urlencode({'lake': lake, **query})}"
+    """Return the place of a table's policy, with its what-if."""
+    return table_url(lake, db, table, **query)
 
 
 def database_policy_url(lake: str, db: str) -> str:

@@ -24,7 +24,7 @@ from lifecycle.policies.domain.states import EnrollmentState, RequestKind, Reque
 from lifecycle.rules.domain.conformity import Reason
 from lifecycle.rules.domain.templates import DEFAULT_TEMPLATE, Template
 from portal.access.lakes import get_lake
-from portal.access.models import DatabaseAdministrator, User
+from portal.access.models import User
 from portal.audit.models import AuditEvent
 from portal.lake.errors import RuleViolation
 
@@ -76,12 +76,8 @@ def _seen(lake: str, db: str, table: str) -> PolicySnapshot | None:
 def asker_of(user: User, found: TableFinding) -> Asker:
     """Say what a person is to a table of the current picture, as the rules take it."""
     names = {user.username, *user.stands_for.get(found.lake, ())}
-    owns = bool(names & {found.owner, found.db_owner}) or (
-        DatabaseAdministrator.objects.filter(
-            lake=found.lake, db=found.db, username=user.username
-        ).exists()
-    )
-    return Asker(user.is_lake_admin, owns)
+    owns = bool(names & {found.owner, found.db_owner})
+    return Asker(user.is_lake_admin, owns or found.db in user.administered.get(found.lake, ()))
 
 
 def may_answer(user: User, row: TableFinding) -> bool:

@@ -1,11 +1,11 @@
 """The pages of expiring data: tables, one table's partitions, and why one of them expires."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
-from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from lifecycle.core.domain.modes import DatabaseMode
@@ -15,7 +15,7 @@ from lifecycle.core.selectors.filters import (
     ItemFilterSet,
 )
 from lifecycle.core.services.people import People, responsible_of
-from lifecycle.core.ui.links import details_url, list_url, table_url
+from lifecycle.core.ui.links import details_url, list_url, partitions_url, table_url
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.selectors.dropped import GoneOf, gone_since, take_off_dropped
 from lifecycle.inventory.selectors.filters import TableFilterSet
@@ -40,7 +40,10 @@ from portal.ui.lists.tables import Column
 from portal.ui.tables.addresses import moved_to_tab
 
 RANGES_SHOWN = 200
-ANSWERS = "answers"  # the form of the check boxes
+LIFECYCLE, PARTITIONS = "lifecycle", "partitions"
+LIST_PLACES = ("sort", "after", "before", "size", "format")
+# The forms of the check boxes.
+ANSWERS, PARTITION_ANSWERS = "answers", "partition-answers"
 
 
 def _table_url(row: TableFinding) -> str:
@@ -49,7 +52,7 @@ def _table_url(row: TableFinding) -> str:
 
 def _of_class(cls: str) -> Callable[[TableFinding], str]:
     def url(row: TableFinding) -> str:
-        return table_url(row.lake, row.db, row.table, cls=cls)
+        return partitions_url(row.lake, row.db, row.table, cls=cls)
 
     return url
 
@@ -132,6 +135,7 @@ ITEMS = ListSpec(
         Column(key="n_files", title="Files", kind="count"),
         Column(key="n_bytes", title="Size", kind="bytes"),
     ),
+    select="partitions",
     orders=ITEM_ORDERS,
     filename="partitions.csv",
     exports=(
@@ -190,35 +194,51 @@ def _complete(rows: Sequence[Any], *, user: User, gone: GoneOf) -> None:
 @require_GET
 def table(request: HttpRequest, db: str, table: str) -> HttpResponseBase:
     """Lead to the tab of the table's page; show it here while the catalog has no such table."""
-    return moved_to_tab(request, db, table, "lifecycle") or table_page(request, db, table)
+    key = PARTITIONS if asks_for_items(request) else LIFECYCLE
+    return moved_to_tab(request, db, table, key) or partitions_page(request, db, table)
 
 
-def table_page(request: HttpRequest, db: str, table: str) -> HttpResponseBase:
-    """Show one table: its policy, who answers for it, its classes, ranges and partitions."""
+def asks_for_items(request: HttpRequest) -> bool:
+    """Whether an address asks for a filter, an order or a place of the list of partitions."""
+    return any(name in request.GET for name in (*ItemFilterSet.base_filters, *LIST_PLACES))
+
+
+def partitions_page(request: HttpRequest, db: str, table: str) -> HttpResponseBase:
+    """Show the ranges of one table's partitions, then its partitions."""
     lake, user = current_lake(request), person(request)
     found: Any = get_table_for_user(lake, db, table, user=user)
     gone = gone_since(lake, db=db, table=table)
     take_off_dropped([found], gone)
     rows = items_of(found).select_related("table")
     filterset = ItemFilterSet(request.GET, queryset=rows)
-    people = People.of(lake)
+    may_tick = may_answer(user, found) and found.n_partitions > 0
+
+    def complete(items: Sequence[Any]) -> None:
+        complete_items(items, may_be_dropped=bool(gone))
+        for item in items:
+            item.may_select = may_tick and not item.kept.n_dropped
+
     context = {
+        "generation": found.generation,
+        "found": found,
+        "ranges": ranges_of(found)[:RANGES_SHOWN],
+        "form": PARTITION_ANSWERS,
+    }
+    return list_response(request, ITEMS, filterset=filterset, context=context, complete=complete)
+
+
+def table_facts(found: Any, *, now: datetime) -> dict[str, Any]:
+    """Return what is shown of a table as a whole: its people, its classes, what keeps it."""
+    people = People.of(found.lake)
+    return {
         "generation": found.generation,
         "found": found,
         "mode": DatabaseMode(found.mode_now),
         "classes": _classes(found),
-        "ranges": ranges_of(found)[:RANGES_SHOWN],
         "people": people,
         "responsible": responsible_of(found, people),
-        "kept": table_kept(found, now=timezone.now()),
+        "kept": table_kept(found, now=now),
     }
-    return list_response(
-        request,
-        ITEMS,
-        filterset=filterset,
-        context=context,
-        complete=partial(complete_items, may_be_dropped=bool(gone)),
-    )
 
 
 def _classes(found: TableFinding) -> list[dict[str, Any]]:
@@ -227,7 +247,7 @@ def _classes(found: TableFinding) -> list[dict[str, Any]]:
             "cls": cls.value,
             "n": getattr(found, f"n_{cls.value.lower()}"),
             "bytes": found.class_bytes.get(cls.value),
-            "url": table_url(found.lake, found.db, found.table, cls=cls.value),
+            "url": partitions_url(found.lake, found.db, found.table, cls=cls.value),
         }
         for cls in ExpiryClass
         if getattr(found, f"n_{cls.value.lower()}")

@@ -12,7 +12,8 @@ from lifecycle.inventory.selectors.findings import databases_visible, tables_vis
 from lifecycle.inventory.selectors.kept import holds_on, requests_on
 from lifecycle.inventory.selectors.table_columns import COLUMNS, tables_columns
 from lifecycle.inventory.selectors.table_health import EXPIRY, PATHS, tables_health
-from lifecycle.inventory.ui.expiring import table_page
+from lifecycle.inventory.ui.expiring import LIFECYCLE as KEY
+from lifecycle.inventory.ui.expiring import PARTITIONS, partitions_page
 from portal.access.models import User
 from portal.catalog.domain.health import Finding, HealthLevel
 from portal.catalog.models import Table
@@ -30,12 +31,10 @@ from portal.catalog.services.registry import (
 )
 from portal.ui.tables.addresses import table_url
 
-KEY = "lifecycle"
 
-
-def register_lifecycle_tab() -> None:
+def register_partitions_tab() -> None:
     """Add the tab, parts of the health, columns, strips, and what to do when something is due."""
-    register_table_tab(TableTab(KEY, "Lifecycle", 20, _page, _was_scanned, shown_with=PATHS))
+    register_table_tab(TableTab(PARTITIONS, "Partitions", 20, _page, was_scanned, shown_with=PATHS))
     register_table_health(
         tables_health,
         HealthPart(PATHS, "Paths", 10, KEY, preset="Path violations"),
@@ -79,9 +78,10 @@ def answer_due(table: Table, user: User, parts: Mapping[str, Finding]) -> Action
 
 
 def _page(request: HttpRequest, table: Table, part: str) -> HttpResponseBase:
-    return table_page(request, table.db, table.name)
+    return partitions_page(request, table.db, table.name)
 
 
-def _was_scanned(table: Table, user: User) -> bool:
+def was_scanned(table: Table, user: User) -> bool:
+    """Whether the last scan saw the table."""
     seen = tables_visible(table.lake, user).filter(db=table.db, table=table.name)
     return seen.exists()

@@ -8,10 +8,13 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
+from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.core.selectors.database_days import backups_kept, days_of
-from lifecycle.core.ui.links import database_policy_url, list_url
+from lifecycle.core.selectors.sent_notices import notices_of
+from lifecycle.core.ui.links import database_policy_url, list_url, partitions_url
 from lifecycle.expiry.domain.what_if import Ages
 from lifecycle.expiry.selectors import ages_of, coming_weeks, table_what_if
+from lifecycle.inventory.selectors.dropped import gone_since, take_off_dropped
 from lifecycle.inventory.selectors.findings import (
     current_generation,
     get_database_for_user,
@@ -25,6 +28,7 @@ from lifecycle.inventory.selectors.policy import (
     policy_history,
     table_policy,
 )
+from lifecycle.inventory.ui.expiring import LIFECYCLE, table_facts
 from lifecycle.models import TableFinding
 from lifecycle.policies.domain.policy import Asker, Route, Values, route_of_database, route_of_table
 from lifecycle.policies.run_kinds import policy_inspection_request
@@ -33,8 +37,9 @@ from lifecycle.policies.ui.forms import ValuesForm
 from portal.lake.errors import NotAllowed, PortalError
 from portal.ui.charts.figures import Axes, Chart, line_chart
 from portal.ui.frame.context import current_lake, person
+from portal.ui.tables.addresses import moved_to_tab, table_path
 
-REQUESTS_SHOWN = 10
+REQUESTS_SHOWN = NOTICES_SHOWN = 10
 LINE_WORDS = {
     "now": ("CLEAN_NOW", "due and unread: may be planned once its notice days have passed"),
     "still_read": (
@@ -50,17 +55,24 @@ LINE_WORDS = {
 
 @require_GET
 def policy(request: HttpRequest, db: str, table: str) -> HttpResponse:
-    """Show a table's policy, and what would go under the values in the address."""
+    """Lead to the tab of the table's page; show it here while the catalog has no such table."""
+    return moved_to_tab(request, db, table, LIFECYCLE) or policy_page(request, db, table)
+
+
+def policy_page(request: HttpRequest, db: str, table: str) -> HttpResponse:
+    """Show what of a table is in which class, its policy, and what would go under other values."""
     lake, user = current_lake(request), person(request)
-    found = get_table_for_user(lake, db, table, user=user)
+    found: Any = get_table_for_user(lake, db, table, user=user)
+    take_off_dropped([found], gone_since(lake, db=db, table=table))
     standing = table_policy(found)
     asker = asker_of(user, found)
     form, wanted = _tried(request, standing.values)
     ages = ages_of(found)
     context = {
-        "found": found,
-        "generation": found.generation,
-        "mode": mode_of(lake, db),
+        **table_facts(found, now=timezone.now()),
+        "policy_url": table_path(db, table, LIFECYCLE),
+        "partitions_url": partitions_url(lake, db, table),
+        "notices": notices_of(found, limit=NOTICES_SHOWN),
         "standing": standing,
         "form": form,
         "wanted": wanted,
@@ -71,7 +83,12 @@ def policy(request: HttpRequest, db: str, table: str) -> HttpResponse:
         "enrol_url": list_url("enrolment-new", lake, db=db, table=table),
         "may_enrol": user.is_lake_staff,
         **_what_if(found, ages, before=standing.values, after=wanted),
-        **_way(standing.values, wanted, asker, written_to=is_written_to(lake, db)),
+        **_way(
+            standing.values,
+            wanted,
+            asker,
+            written_to=found.mode_now != DatabaseMode.OBSERVE,
+        ),
     }
     return render(request, "lifecycle/policy.html", context)
 

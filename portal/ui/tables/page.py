@@ -3,15 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.urls import Resolver404, resolve
 from django.views.decorators.http import require_GET
 
 from portal.access.models import User
 from portal.catalog.domain.health import Finding, HealthLevel, worst_of
 from portal.catalog.models import Table
-from portal.catalog.selectors import get_table_for_user
+from portal.catalog.selectors import get_table_for_user, table_or_none
 from portal.catalog.services.registry import (
     OVERVIEW,
     Action,
@@ -25,7 +26,7 @@ from portal.catalog.services.registry import (
     tabs_for,
 )
 from portal.lake.errors import NotVisible
-from portal.ui.frame.context import current_lake, person
+from portal.ui.frame.context import current_lake, lake_or_none, person
 from portal.ui.frame.navigation import Tab
 from portal.ui.frame.subject import set_subject
 from portal.ui.selectors import events_of_table
@@ -94,6 +95,26 @@ def tab(request: HttpRequest, db: str, table: str, key: str, part: str = "") -> 
         status = 410 if found.deleted_at else 404
         return render(request, "catalog/no_tab.html", {"table": found}, status=status)
     return wanted.view(request, found, part)
+
+
+def stand_where_sent(request: HttpRequest, path: str, query: str) -> None:
+    """Put the header of a table above the answer to a form that stood on the table's page.
+
+    Nothing where the page was none of a table, or of one that the person does not see any more.
+    """
+    try:
+        found = resolve(path)
+    except Resolver404:
+        return
+    if found.view_name not in {"ui:table", "ui:table-tab", "ui:table-part"}:
+        return
+    user, lake = getattr(request, "user", None), QueryDict(query).get("lake")
+    lake = lake or lake_or_none(request)
+    if not isinstance(user, User) or not lake:
+        return
+    row = table_or_none(lake, found.kwargs["db"], found.kwargs["table"], user=user)
+    if row is not None:
+        _framed(request, row, user, found.kwargs.get("key", OVERVIEW))
 
 
 def _status(found: Table) -> int:

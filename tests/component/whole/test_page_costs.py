@@ -30,7 +30,7 @@ GROWTH_AT_MOST = 1.2
 QUERIES_FOR_BADGES = 2  # of the menu; owners decide on nothing, and need one
 QUERIES_OF_A_LIST, QUERIES_OF_A_PAGE = 14 + QUERIES_FOR_BADGES, 35 + QUERIES_FOR_BADGES
 # A month beside the list; the discussion of a plan; the header above a tab of a table.
-QUERIES_MORE = {"/lifecycle/calendar/": 2, "/lifecycle/plans/": 1, "/t7/lifecycle/": 2}
+QUERIES_MORE = {"/lifecycle/calendar/": 2, "/lifecycle/plans/": 1, "/t7/lifecycle/": 4}
 # What somebody answers for: databases they administer, names of services they stand for.
 QUERIES_FOR_RIGHTS = 2
 ROWS_AT_MOST = 20 * SIZE
@@ -64,9 +64,9 @@ def pages(lake: BigLake) -> list[str]:
         "/tables/?part=expiry",
         "/tables/?cols=health,owner,size,due,first_due,file_score,refreshed_at",
         "/tables/db0/t7/",
+        "/tables/db0/t7/partitions/",
         "/tables/db0/t7/lifecycle/",
         "/lifecycle/tables/db0/t7/why/?partition=dt=125",
-        "/lifecycle/tables/db0/t7/policy/",
         "/lifecycle/plans/",
         f"/lifecycle/plans/{lake.plan.pk}/",
         "/lifecycle/holds/",

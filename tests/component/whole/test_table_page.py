@@ -129,7 +129,7 @@ def test_what_a_scan_found_is_judged_as_on_the_lists(
     )  # fmt: skip
     client = client_of(people.owner)
     answer = client.get("/tables/sales/orders/")
-    assert tabs_of(answer) == ["Overview", "Lifecycle", "History"]
+    assert tabs_of(answer) == ["Overview", "Partitions", "Lifecycle", "History"]
     assert parts_of(answer)["Paths"] == "OK No path violations"
     assert parts_of(answer)["Expiry"].startswith("OK On hold, until 203")
     assert "by alice: an audit." in answer.content.decode()
@@ -196,7 +196,17 @@ def test_former_addresses_lead_to_the_tab_with_what_was_asked(
     client = client_of(people.admin)
     former = {
         "/lifecycle/tables/sales/orders/?cls=SOON": (
-            "/tables/sales/orders/lifecycle/?cls=SOON&lake=main"
+            "/tables/sales/orders/partitions/?cls=SOON&lake=main"
+        ),
+        "/lifecycle/tables/sales/orders/": "/tables/sales/orders/lifecycle/?lake=main",
+        "/lifecycle/tables/sales/orders/policy/?level=1&ttl=9": (
+            "/tables/sales/orders/lifecycle/?level=1&ttl=9&lake=main"
+        ),
+        "/tables/sales/orders/lifecycle/?cls=SOON&lake=main": (
+            "/tables/sales/orders/partitions/?cls=SOON&lake=main"
+        ),
+        "/tables/sales/orders/lifecycle/?format=csv": (
+            "/tables/sales/orders/partitions/?format=csv"
         ),
         f"/optimizer/tables/{row.pk}/": "/tables/shop/clicks/files/?lake=main",
         f"/optimizer/tables/{row.pk}/files/": "/tables/shop/clicks/files/files/?lake=main",

@@ -26,7 +26,7 @@ from tests.support.scan_results import Item, Picture, Table
 pytestmark = pytest.mark.django_db
 
 LISTS = ("lifecycle:paths", "lifecycle:expiring", "lifecycle:databases", "lifecycle:holds")
-ORDERS_URL = "/tables/sales/orders/lifecycle/"
+ORDERS_URL = "/tables/sales/orders/partitions/"
 WHY_URL = "/lifecycle/tables/sales/orders/why/?partition=dt%3D2026-08-01"
 
 
@@ -243,7 +243,7 @@ def test_more_rows_need_no_more_queries(
         ("/lifecycle/expiring/", 21),  # one counts what the filter matches beyond the page
         ("/lifecycle/paths/", 18),
         ("/lifecycle/databases/", 16),
-        ("/tables/sales/t1/lifecycle/", 40),
+        ("/tables/sales/t1/partitions/", 40),
     ):
         client.get(url)  # a first visit is remembered among the recent things
         with django_assert_max_num_queries(most):

@@ -81,7 +81,7 @@ def test_what_a_run_is_about_is_a_link(lake: LakeConfig, people: People, now: da
     assert f'<a href="/lifecycle/plans/{plan}/?lake=main">Drop plan 341b96dc</a>' in text_of(
         people, about_plan
     )
-    assert 'href="/lifecycle/tables/sales/orders/?lake=main">sales.orders</a>' in text_of(
+    assert 'href="/tables/sales/orders/lifecycle/?lake=main">sales.orders</a>' in text_of(
         people, about_table
     )
     for subject_type, name in (("drop_plan", "no uuid"), ("table", "sales."), ("database", "")):
