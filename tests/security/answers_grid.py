@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 
 from tests.security.grid_bodies import STILL_READ, WHY
-from tests.security.grid_rows import ADMINS, SIGNED_IN, Row, post_only
+from tests.security.grid_rows import ADMINS, OF_THE_TABLE, SIGNED_IN, Row, post_only
 
 ANSWERS: Mapping[str, Row] = {
     # Anybody may answer for tables; those of others are refused one by one in the result.
     "lifecycle-api:answers": post_only(SIGNED_IN),
     "lifecycle:answers": post_only(SIGNED_IN),
+    "lifecycle-api:partition-answers": post_only(SIGNED_IN, "db", "table"),
+    "lifecycle:partition-answers": post_only(OF_THE_TABLE, "db", "table"),
     # What it says is signed, and a forged one answers 400; whom it serves is told by its own test.
     "lifecycle:answer-link": Row(values=("token:run_id",)),
     "lifecycle:exception-ask": Row(SIGNED_IN, SIGNED_IN),

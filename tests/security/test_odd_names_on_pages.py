@@ -74,7 +74,8 @@ def links_of_a_list(odd: OddLake) -> None:
     found = page_of(client, reverse("lifecycle:expiring") + ALL).addresses
     for name in (NAMES[key] for key in LINKED):
         address = reverse("lifecycle-api:table", args=["sales", name])
-        assert reverse("lifecycle:table", args=["sales", name]) + "?lake=main" in found, name
+        page = reverse("ui:table-tab", args=["sales", name, "lifecycle"])
+        assert f"{page}?lake=main" in found, name
         if name not in {".", ".."}:  # a browser would take these for steps
             assert client.get(address).json()["table"] == name
     assert TableFinding.objects.filter(db="sales").count() == len(NAMES) + 1
@@ -85,7 +86,7 @@ def pages_of_one(odd: OddLake) -> None:
     client = odd.client("dora")
     for name in SAMPLE:
         table = NAMES[name]
-        where = reverse("lifecycle:policy", args=["sales", table])
+        where = reverse("ui:table-tab", args=["sales", table, "lifecycle"])
         assert table in page_of(client, where).text
         query = client.request().wsgi_request.GET.copy()
         query["partition"] = PARTITIONS[name]
