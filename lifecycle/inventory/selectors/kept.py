@@ -31,6 +31,7 @@ from django.utils import timezone
 from lifecycle.backup.models import Hold
 from lifecycle.backup.selectors import holds_active
 from lifecycle.inventory.selectors.dropped import GoneOf, dropped_partitions, take_off_dropped
+from lifecycle.inventory.selectors.hold_groups import HoldGroup, grouped
 from lifecycle.models import (
     DeletionConsent,
     DeletionRequest,
@@ -127,7 +128,7 @@ class Kept:
 class TableKept:
     """The holds on one table and the requests about it that wait, newest first."""
 
-    holds: Sequence[Hold]
+    holds: Sequence[HoldGroup]
     has_more_holds: bool
     pending: Sequence[PolicyRequest]
     wishes: Sequence[DeletionRequest]
@@ -136,7 +137,7 @@ class TableKept:
 
 def table_kept(table: TableFinding, *, now: datetime) -> TableKept:
     """Return the holds that keep a table or parts of it now, those on all of it first."""
-    holds = list(_holds_of(table, now=now).order_by("partition", "-placed_at")[: SHOWN + 1])
+    holds = grouped(_holds_of(table, now=now), at_most=SHOWN + 1)
     pending = PolicyRequest.objects.filter(
         lake=table.lake, db=table.db, table=table.table, state=RequestState.PENDING
     )
@@ -186,10 +187,9 @@ def _consents_of(table: TableFinding) -> QuerySet[DeletionConsent]:
     return of_table.filter(ended_at=None, until__gte=today, tbl_id=table.tbl_id)
 
 
-def holds_on(lake: str, db: str, table: str, *, now: datetime) -> list[Hold]:
+def holds_on(lake: str, db: str, table: str, *, now: datetime) -> list[HoldGroup]:
     """Return the first holds that keep a table or parts of it now, those on all of it first."""
-    holds = holds_active(lake, now=now).filter(db=db, table__in=("", table))
-    return list(holds.order_by("partition", "-placed_at")[:SHOWN])
+    return grouped(holds_active(lake, now=now).filter(db=db, table__in=("", table)), at_most=SHOWN)
 
 
 def requests_on(lake: str, db: str, table: str) -> list[tuple[str, str]]:

@@ -50,7 +50,8 @@ def strips(table: Table, user: User) -> list[Strip]:
     """Return the holds on a table and what people asked of it that waits."""
     now, found = timezone.now(), []
     for hold in holds_on(table.lake, table.db, table.name, now=now):
-        what = f"{hold.partition} is kept" if hold.partition else "Kept"
+        verb = "are kept" if hold.n_partitions > 1 else "is kept"
+        what = f"{hold.what} {verb}" if hold.what else "Kept"
         until = f"until {timezone.localtime(hold.until):%Y-%m-%d}" if hold.until else "with no end"
         url = list_url("holds", table.lake, db=table.db, table=hold.table)
         text = f"{what} {until} by {hold.placed_by}: {hold.reason}."

@@ -1,5 +1,6 @@
 """One number for what waits for an owner's answer, and an answer that is seen at once."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -118,6 +119,24 @@ def test_a_kept_table_is_seen_as_kept_everywhere_before_the_next_scan(
     assert card(olga) is None
     assert api(olga)["waiting"]["n_items"] == 0
     assert api(olga)["kept"]["n_items"] == 3
+
+
+def test_many_partitions_on_hold_for_one_reason_are_one_line_on_every_tab(
+    picture: ScanSnapshot, people: People, olga: Client
+) -> None:
+    now = timezone.now()
+    for day in range(1, 8):
+        hold_place(
+            lake="main", name=("sales", "orders", f"dt=2026-08-0{day}"), kind=HoldKind.RESTORE,
+            until=now + timedelta(days=30), reason="restored by run 1", user=people.owner, now=now,
+        )  # fmt: skip
+    keep(people, partition="dt=2026-09-24")
+    for tab in ("", "lifecycle/"):
+        text = olga.get(f"/tables/sales/orders/{tab}").content.decode()
+        assert text.count("restored by run 1") == 1, tab
+        assert "7 partitions" in text, tab
+        assert "dt=2026-08-01 to dt=2026-08-07" in re.sub("<.*?>", "", text), tab
+        assert text.count("the audit needs it") == 1, tab
 
 
 def test_a_kept_partition_is_taken_off_the_count_and_the_others_stay(
