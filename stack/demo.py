@@ -26,7 +26,7 @@ from portal.lake.names import TableName
 from stack.dashboards import open_dashboards, trouble_front_ends
 from stack.demo_days import N_PLAYED_DAYS, Made, Progress, played_days
 from stack.errors import StackError
-from stack.lake import carts, clicks, feed, live
+from stack.lake import carts, clicks, feed, live, web_logs
 from stack.lake.plan import DATABASES
 from stack.ledger import Ledger
 from stack.people import ADMINS, DEMO_PASSWORD, OPERATORS, OWNERS, log_ins
@@ -205,10 +205,14 @@ class Demo:
         """Make the lake's tables known, and say what is wanted of some of them."""
         with Metastore.connect(stack.config()) as metastore:
             has_clicks, has_carts = clicks.is_there(metastore), carts.is_there(metastore)
+            has_logs = web_logs.is_there(metastore)
         wanted: dict[str, tuple[TableName, str, Mapping[str, object], str]] = {}
         if has_clicks:
             why = "A stream writes it: small files and deletes all day long"
             wanted["optimizer"] = (clicks.LIVE, "iceberg", clicks.POLICY, why)
+        if has_logs:
+            why = "People look for request ids and for words of messages"
+            wanted["indexes"] = (web_logs.LOGS, "iceberg", web_logs.POLICY, why)
         if has_carts:
             for name, values in carts.POLICIES.items():
                 why = "Its writer schedules, and leaves the rest to services"
