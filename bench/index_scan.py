@@ -184,7 +184,7 @@ def _print(question: Question, row: Mapping[str, Mapping[str, float]]) -> None:
         times = one["seconds"] / row["indexed"]["seconds"]
         print(
             f"{question.name:16}{table:14} files {one['files']:5.0f}  planning "
-            f"{one['planning'] * 1000:7.0f} ms  whole {one['seconds'] * 1000:7.0f} ms  x{times:.1f}",
+            f"{one['planning'] * 1000:7.0f} ms whole {one['seconds'] * 1000:7.0f} ms  x{times:.1f}",
             flush=True,
         )
 
