@@ -114,8 +114,8 @@ def make(spark: SparkSession, config: LakeConfig, n_files: int, n_rows: int) -> 
     }
     now = datetime.now(UTC)
     (result,) = optimize.run(spark, job_for(spark, config, {"tasks": [task]}, now=now))["results"]
-    if result["errors"]:
-        sys.exit(f"the indexes were not built: {result['errors']}")
+    if result["outcome"] != "DONE":
+        sys.exit(f"the indexes were not built: {result['reason']}")
     return time.monotonic() - started
 
 

@@ -290,7 +290,8 @@ class Stack:
         """The drivers, Iceberg and Hudi for the jobs that look after their tables, our own."""
         wanted = ("mariadb-java-client", "derbyclient", "iceberg-spark-runtime", "hudi-spark")
         chosen = [path for path in jars_of("spark") if path.name.startswith(wanted)]
-        return [*chosen, JARS / "jvm" / "spark-functions.jar"]
+        ours = [JARS / "jvm" / f"{name}.jar" for name in ("spark-functions", "indexed-catalog")]
+        return [*chosen, *ours]
 
     def _spark_conf(self) -> dict[str, str]:
         conf = {

@@ -39,6 +39,10 @@ final class IndexedScan
     return usual ? new IndexedScan(plain, plan) : plain;
   }
 
+  Plan plan() {
+    return plan;
+  }
+
   @Override
   public String description() {
     PlanReport report = plan.report();

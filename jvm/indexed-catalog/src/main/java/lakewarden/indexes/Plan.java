@@ -25,6 +25,8 @@ final class Plan {
   private String asked = "";
   private boolean paused;
   private PlanReport report;
+  private List<ScanTask> planned = List.of();
+  private List<ScanTask> kept = List.of();
 
   Plan(Table table, Schema schema, Indexes indexes) {
     this.table = table;
@@ -61,9 +63,25 @@ final class Plan {
     return report;
   }
 
+  /** The tasks of the last plan before indexes were asked. */
+  synchronized List<ScanTask> planned() {
+    return planned;
+  }
+
+  /** The tasks that it left. */
+  synchronized List<ScanTask> kept() {
+    return kept;
+  }
+
   synchronized List<ScanTask> prune(Iterable<? extends ScanTask> tasks) {
     List<ScanTask> all = new ArrayList<>();
     tasks.forEach(all::add);
+    planned = all;
+    kept = judged(all);
+    return kept;
+  }
+
+  private List<ScanTask> judged(List<ScanTask> all) {
     if (paused || all.isEmpty()) {
       return all;
     }
@@ -73,11 +91,11 @@ final class Plan {
     }
     long started = System.nanoTime();
     PlanReport fresh = new PlanReport(table.name());
-    List<ScanTask> kept = all;
+    List<ScanTask> left = all;
     try {
       Manifest manifest = indexes.manifests().newest(table, fresh);
       if (manifest != null && columns.keySet().stream().anyMatch(manifest.fields()::contains)) {
-        kept =
+        left =
             new Pruner(
                     table, condition, columns, manifest, indexes.blobs(), indexes.settings(), fresh,
                     started)
@@ -85,7 +103,7 @@ final class Plan {
       }
     } catch (RuntimeException e) {
       fresh.warn("indexes are not used: " + e);
-      kept = all;
+      left = all;
     }
     fresh.took(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started));
     report = fresh;
@@ -95,7 +113,7 @@ final class Plan {
     } else if (!fresh.manifest().isEmpty()) {
       LOG.info("Table {}: {}", table.name(), fresh);
     }
-    return kept;
+    return left;
   }
 
   /** The columns that an index is read for, by field id. */
