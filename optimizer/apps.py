@@ -11,6 +11,7 @@ CAPABILITIES = (
     "console",
     "iceberg.tables",
     "iceberg.maintenance",
+    "iceberg.indexing",
     "iceberg.planner",
     "pruning",
     "hudi.tables",

@@ -8,6 +8,7 @@ from optimizer.hudi.tables.models import (
     HudiTable,
     StoredInspection,
 )
+from optimizer.iceberg.indexing.models import IndexCoverage
 from optimizer.iceberg.inspect.models import HealthPoint, PartitionHealth
 from optimizer.iceberg.maintenance.models import Quarantine
 from optimizer.iceberg.tables.models import Commit, IcebergTable, LayoutWrite
@@ -22,6 +23,7 @@ __all__ = [
     "HudiPoint",
     "HudiTable",
     "IcebergTable",
+    "IndexCoverage",
     "LayoutWrite",
     "OptimizeTask",
     "PartitionHealth",

@@ -1,12 +1,51 @@
-"""Reads how far a table is indexed, from what its finished tasks said."""
+"""Reads how far a table is indexed: whether all is there, by column, and by newest partitions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Max, QuerySet, Sum
 
 from optimizer.core.domain.tasks import REWRITES, TaskKind, TaskState
-from optimizer.iceberg.indexing.domain.wanted import INDEXED_AT, INDEXED_FOR, WantedIndex, mark_of
-from optimizer.models import IcebergTable
+from optimizer.iceberg.indexing.domain.wanted import (
+    AUTO,
+    INDEXED_AT,
+    INDEXED_FOR,
+    WantedIndex,
+    mark_of,
+)
+from optimizer.models import IcebergTable, IndexCoverage
+from optimizer.policies.selectors.policies import TablePolicy, policies_of
 
+COVERAGE_ORDERS = {"newest": ("place", "pk"), "-bytes": ("-n_bytes", "pk")}
+PARTITIONS_DRAWN = 40
 _LATEST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnCoverage:
+    """One wanted index over the whole table; `at` None: no job has come to it yet."""
+
+    column: str
+    wanted: str
+    kinds: str = ""
+    n_files: int = 0
+    n_covered: int = 0
+    n_refused: int = 0
+    n_rows: int = 0
+    n_bytes: int = 0
+    refused: str = ""
+    at: datetime | None = None
+
+    @property
+    def share(self) -> float | None:
+        """The share of the files that have the index, or for which it is not worth its bytes."""
+        return (self.n_covered + self.n_refused) / self.n_files if self.n_files else None
+
+    @property
+    def bits_a_row(self) -> float | None:
+        """What the index takes for each row."""
+        return 8 * self.n_bytes / self.n_rows if self.n_rows else None
 
 
 def index_state(row: IcebergTable, wanted: Sequence[WantedIndex]) -> dict[str, bool]:
@@ -24,3 +63,61 @@ def index_state(row: IcebergTable, wanted: Sequence[WantedIndex]) -> dict[str, b
         "is_indexed": any(one[INDEXED_AT] == row.looked_snapshot_id for one in known),
         "was_indexed": bool(known),
     }
+
+
+def policy_of(row: IcebergTable) -> TablePolicy:
+    """Return the policy that holds for a table."""
+    return policies_of(row.lake).of(row.db, row.table)
+
+
+def coverage_rows(row: IcebergTable) -> QuerySet[IndexCoverage]:
+    """Return what is known by column and partition, unordered."""
+    return row.index_coverage.all()
+
+
+def columns_covered(row: IcebergTable, wanted: Iterable[WantedIndex]) -> list[ColumnCoverage]:
+    """Return each index that is asked for or there, over all partitions."""
+    summed = (
+        coverage_rows(row)
+        .order_by()
+        .values("column", "wanted")
+        .annotate(
+            kinds=Max("kinds"),
+            n_files=Sum("n_files"),
+            n_covered=Sum("n_covered"),
+            n_refused=Sum("n_refused"),
+            n_rows=Sum("n_rows"),
+            n_bytes=Sum("n_bytes"),
+            refused=Max("refused"),
+            at=Max("at"),
+        )
+    )
+    found = {(one["column"], one["wanted"]): ColumnCoverage(**one) for one in summed}
+    for one in wanted:
+        found.setdefault((one.column, one.kind), ColumnCoverage(one.column, one.kind))
+    return [found[key] for key in sorted(found)]
+
+
+@dataclass(frozen=True)
+class CoverageGrid:
+    """Per cent of the files that have their index: partitions down, indexes across."""
+
+    rows: list[str]
+    columns: list[str]
+    values: list[list[float | None]]
+
+
+def newest_covered(row: IcebergTable) -> CoverageGrid:
+    """Return the coverage of the newest partitions; empty where the table has none."""
+    cells: dict[str, dict[str, float]] = {}
+    columns: dict[str, None] = {}
+    newest = coverage_rows(row).filter(place__lt=PARTITIONS_DRAWN).exclude(partition="")
+    for one in newest.order_by("place", "column", "wanted"):
+        name = one.column if one.wanted == AUTO else f"{one.column}:{one.wanted}"
+        columns[name] = None
+        share = 100.0 * (one.n_covered + one.n_refused) / max(one.n_files, 1)
+        cells.setdefault(one.partition, {})[name] = share
+    names = sorted(columns)
+    return CoverageGrid(
+        list(cells), names, [[cells[row].get(name) for name in names] for row in cells]
+    )

@@ -9,6 +9,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from optimizer.core.api import OptimizeTaskSerializer
+from optimizer.core.domain.tasks import TaskKind
 from optimizer.core.services.actions import table_pause, table_resume
 from optimizer.iceberg.planner.services.actions import (
     dry_run,
@@ -84,6 +85,21 @@ class TableRun(ApiView):
         table = get_table_for_user(table_id, self.user)
         return optimize_now(
             table, kind_for_now(table), user=self.user, reason=reason, now=timezone.now()
+        )
+
+
+class TableIndex(ApiView):
+    """The indexes of a table."""
+
+    @operation(
+        "optimizer_tables_index", body=ReasonSerializer, answer=OptimizeTaskSerializer, status=202
+    )
+    def post(self, table_id: int) -> object:
+        """Have missing indexes built now, or those that the policy names no more dropped."""
+        reason = self.data["reason"]
+        table = get_table_for_user(table_id, self.user)
+        return optimize_now(
+            table, TaskKind.INDEX, user=self.user, reason=reason, now=timezone.now()
         )
 
 

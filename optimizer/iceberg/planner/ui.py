@@ -6,7 +6,9 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
+from optimizer.core.domain.tasks import TaskKind
 from optimizer.core.services.actions import table_pause, table_resume
+from optimizer.iceberg.indexing.ui.table_tab import INDEXES
 from optimizer.iceberg.planner.services.actions import (
     dry_run,
     kind_for_now,
@@ -16,6 +18,7 @@ from optimizer.iceberg.planner.services.actions import (
 from optimizer.iceberg.tables.selectors.tables import get_table_for_user
 from optimizer.iceberg.tables.ui.tables import table_url
 from portal.ui.frame.context import person
+from portal.ui.tables.addresses import table_url as tab_url
 
 
 @require_GET
@@ -36,6 +39,17 @@ def run_now(request: HttpRequest, table_id: int) -> HttpResponse:
     optimize_now(table, kind_for_now(table), user=user, reason=reason, now=timezone.now())
     messages.success(request, "It is in the queue and begins with the next run.")
     return HttpResponseRedirect(table_url(table))
+
+
+@require_POST
+def index_now(request: HttpRequest, table_id: int) -> HttpResponse:
+    """Have missing indexes built, or those that no policy names any more dropped."""
+    user = person(request)
+    table = get_table_for_user(table_id, user)
+    reason = request.POST.get("reason", "")
+    optimize_now(table, TaskKind.INDEX, user=user, reason=reason, now=timezone.now())
+    messages.success(request, "It is in the queue and begins with the next run.")
+    return HttpResponseRedirect(tab_url(table.lake, table.db, table.table, INDEXES))
 
 
 @require_POST

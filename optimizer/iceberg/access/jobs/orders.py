@@ -87,6 +87,7 @@ class Result:
     errors: list[PortalError] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     conflicts: int = 0
+    has_coverage: bool = False  # the spool says how far the table is indexed
     boundaries: dict[str, Any] | None = None
     before: dict[str, int] = field(default_factory=dict)
     after: dict[str, int] = field(default_factory=dict)
@@ -120,6 +121,7 @@ class Result:
             "seconds": round(seconds, 3),
             "boundaries": self.boundaries,
             "conflicts": self.conflicts,
+            "has_coverage": self.has_coverage,
             "before": self.before,
             "after": self.after,
         }

@@ -78,6 +78,11 @@ def parse_all_wanted(texts: Iterable[str]) -> tuple[WantedIndex, ...]:
     return found
 
 
+def coverage_part(task: int) -> str:
+    """Return under which name the spool of a run has the rows of a task's coverage."""
+    return f"index_coverage_{task}"
+
+
 def mark_of(wanted: Iterable[WantedIndex]) -> int:
     """Return a number by which a list of indexes is known again; their order does not matter."""
     return zlib.crc32("\n".join(sorted(map(str, wanted))).encode())

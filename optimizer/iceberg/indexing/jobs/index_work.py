@@ -19,7 +19,8 @@ from optimizer.iceberg.indexing.domain.wanted import (
 )
 from optimizer.iceberg.indexing.jobs.build import IndexBuild, Progress
 from optimizer.iceberg.indexing.jobs.columns import IndexedColumn, find_columns
-from optimizer.iceberg.indexing.jobs.coverage import dead_locations, lacking, live_files
+from optimizer.iceberg.indexing.jobs.coverage import LiveFile, dead_locations, lacking, live_files
+from optimizer.iceberg.indexing.jobs.coverage_rows import write_coverage
 from optimizer.iceberg.indexing.jobs.store import IndexStore
 from optimizer.iceberg.rewrite.jobs.boundary_sample import use_arrow
 from optimizer.indexes.domain.manifest import DataFile, Manifest
@@ -49,6 +50,7 @@ def cover_new_files(rewrite: TaskExecutor) -> None:
             raise
         result.notes.append(f"The new files could not be indexed: {error.message}")
         return
+    result.has_coverage = work.result.has_coverage
     marks = {key: work.result.after[key] for key in _MARKS if key in work.result.after}
     result.after |= marks
     result.notes += [*work.result.notes, *(error.message for error in work.result.errors)]
@@ -76,15 +78,24 @@ class IndexWork(TaskExecutor):
             self.result.notes.append("No column of the table is to be indexed.")
             return
         store.prepare()
-        if table.snapshot is not None and columns:
-            self._build(table, store, columns)
-        self._tidy(table, store, columns if not refused else None)
+        files = live_files(table)
+        if files and columns:
+            self._build(table, store, files, columns)
+        after = self._tidy(table, store, files, None if refused else columns)
+        write_coverage(self.job, self.order.task, files=files, columns=columns, manifest=after)
+        self.result.has_coverage = True
         self.result.notes += store.warnings
 
-    def _build(self, table: IcebergTable, store: IndexStore, columns: list[IndexedColumn]) -> None:
+    def _build(
+        self,
+        table: IcebergTable,
+        store: IndexStore,
+        files: list[LiveFile],
+        columns: list[IndexedColumn],
+    ) -> None:
         use_arrow(table.spark)
         build = IndexBuild(table, store, now=self.job.now)
-        lacks = lacking(live_files(table), columns, store.newest())
+        lacks = lacking(files, columns, store.newest())
         try:
             for batch in build.batches(lacks):
                 check_stop(self.job, self.order.task)
@@ -118,11 +129,15 @@ class IndexWork(TaskExecutor):
             )
 
     def _tidy(
-        self, table: IcebergTable, store: IndexStore, columns: list[IndexedColumn] | None
-    ) -> None:
+        self,
+        table: IcebergTable,
+        store: IndexStore,
+        files: list[LiveFile],
+        columns: list[IndexedColumn] | None,
+    ) -> Manifest:
         """Drop entries of files that are gone, and of indexes that are not asked for any more."""
         before = store.newest()
-        dead = dead_locations(table, before, live_files(table))
+        dead = dead_locations(table, before, files)
         keep = None if columns is None else {(one.field_id, one.kind) for one in columns}
 
         def is_wanted(file: DataFile, key: tuple[int, str]) -> bool:
@@ -142,3 +157,4 @@ class IndexWork(TaskExecutor):
         n_removed = store.clean()
         if n_removed:
             self.result.notes.append(f"{count_words(n_removed, 'old index file')} removed.")
+        return after

@@ -19,6 +19,7 @@ from optimizer.core.services.dispatcher import waiting
 from optimizer.core.services.maintainers import Arranged, Result, TableMaintainer
 from optimizer.core.services.speeds import speed_of
 from optimizer.core.services.task_lifecycle import is_cancelled
+from optimizer.iceberg.indexing.services.coverage import coverage_ingest
 from optimizer.iceberg.inspect.services.inspection import (
     inspections_due,
     inspections_ingest,
@@ -144,6 +145,8 @@ class IcebergMaintainer(TableMaintainer):
             for write_id in commit.get("write_ids", [])
         ]
         LayoutWrite.objects.bulk_create(writes, ignore_conflicts=True)
+        if result.get("has_coverage"):
+            coverage_ingest(task, now=now)
 
     def lost(self, task: OptimizeTask, *, reason: str, now: datetime) -> bool:
         """End its list; the task creates a new one when it goes again."""

@@ -1,0 +1,85 @@
+"""API reads of a table's file indexes."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from optimizer.iceberg.indexing.selectors import (
+    COVERAGE_ORDERS,
+    columns_covered,
+    coverage_rows,
+    policy_of,
+)
+from optimizer.iceberg.tables.selectors.tables import get_table_for_user
+from optimizer.models import IndexCoverage
+from portal.ui.api.operations import ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
+
+
+class IndexedColumnSerializer(serializers.Serializer[Any]):
+    """One index that is asked for or there, over all partitions."""
+
+    column = serializers.CharField(read_only=True)
+    wanted = serializers.CharField(read_only=True, help_text="the kind that is asked for, or auto")
+    kinds = serializers.CharField(read_only=True, help_text="the kinds that are there")
+    n_files = serializers.IntegerField(read_only=True)
+    n_covered = serializers.IntegerField(read_only=True, help_text="files that have the index")
+    n_refused = serializers.IntegerField(
+        read_only=True, help_text="files in which it is not worth its bytes"
+    )
+    n_bytes = serializers.IntegerField(read_only=True, help_text="bytes of the indexes")
+    bits_a_row = serializers.FloatField(read_only=True, allow_null=True)
+    refused = serializers.CharField(read_only=True, help_text="why it is not worth its bytes")
+    at = serializers.DateTimeField(
+        read_only=True, allow_null=True, help_text="null: no job has come to it yet"
+    )
+
+
+class TableIndexesSerializer(serializers.Serializer[Any]):
+    """The file indexes of a table."""
+
+    wanted = serializers.ListField(
+        child=serializers.CharField(), read_only=True, help_text="as the policy has them"
+    )
+    wanted_by = serializers.CharField(read_only=True, help_text="the scope that says so")
+    columns = IndexedColumnSerializer(many=True, read_only=True)
+
+
+class IndexCoverageSerializer(serializers.ModelSerializer[IndexCoverage]):
+    """One wanted index in one partition."""
+
+    class Meta:
+        model = IndexCoverage
+        fields = (
+            *("column", "wanted", "kinds", "partition", "n_files", "n_covered", "n_refused"),
+            *("n_bytes", "refused", "at"),
+        )
+        read_only_fields = fields
+
+
+class TableIndexes(ApiView):
+    """Indexes of a table."""
+
+    @operation("optimizer_tables_indexes", answer=TableIndexesSerializer)
+    def get(self, table_id: int) -> object:
+        """Return each index that is asked for or there, and of how many files."""
+        row = get_table_for_user(table_id, self.user)
+        found = policy_of(row)
+        wanted = found.policy.index_columns
+        return {
+            "wanted": list(map(str, wanted)),
+            "wanted_by": found.sources["index_columns"],
+            "columns": columns_covered(row, wanted),
+        }
+
+
+class IndexCoverageList(KeysetList):
+    """Indexes of a table's partitions."""
+
+    operation_id = "optimizer_tables_index_coverage"
+    serializer_class = IndexCoverageSerializer
+    orders = COVERAGE_ORDERS
+
+    def get_queryset(self) -> Rows:
+        """List each index in each partition, the newest partitions first."""
+        return coverage_rows(get_table_for_user(self.kwargs["table_id"], self.user))

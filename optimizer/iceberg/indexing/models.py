@@ -1,0 +1,34 @@
+"""How far the data files of a table have the indexes that are asked for, as a job last found it."""
+
+from typing import ClassVar
+
+from django.db import models
+
+from optimizer.iceberg.tables.models import IcebergTable
+
+
+class IndexCoverage(models.Model):
+    """One wanted index in one partition of a table."""
+
+    table = models.ForeignKey(IcebergTable, on_delete=models.CASCADE, related_name="index_coverage")
+    field_id = models.IntegerField()
+    column = models.CharField(max_length=512)
+    wanted = models.CharField(max_length=16, help_text="the kind that is asked for, or auto")
+    kinds = models.CharField(max_length=128, blank=True, help_text="the kinds that are there")
+    partition = models.TextField(blank=True, help_text="empty: an unpartitioned table")
+    place = models.IntegerField(help_text="0 is the newest partition")
+    n_files = models.BigIntegerField()
+    n_covered = models.BigIntegerField(help_text="files that have the index")
+    n_refused = models.BigIntegerField(help_text="files in which it is not worth its bytes")
+    n_rows = models.BigIntegerField(help_text="rows of the files that have the index")
+    n_bytes = models.BigIntegerField(help_text="bytes of the indexes")
+    refused = models.TextField(blank=True, help_text="why it is not worth its bytes")
+    at = models.DateTimeField()
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["table", "place"], name="optimizer_index_coverage"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.column}:{self.wanted} {self.partition}"

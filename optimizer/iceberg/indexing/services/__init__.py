@@ -1,0 +1,1 @@
+"""Writes of `optimizer.iceberg.indexing`: the coverage that jobs found."""

@@ -1,0 +1,64 @@
+"""The tab of an Iceberg table's file indexes on the page of the table."""
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+
+from optimizer.core.selectors.table_health import FILES
+from optimizer.iceberg.indexing.selectors import columns_covered, newest_covered, policy_of
+from optimizer.iceberg.tables.selectors.tables import tables_named, tables_of
+from portal.access.models import User
+from portal.catalog.models import Table
+from portal.catalog.services.registry import TableTab, register_table_tab
+from portal.lake.errors import NotVisible
+from portal.ui.charts.figures import Axes, Chart, heat_chart
+
+INDEXES = "indexes"
+
+
+def register_indexes_tab() -> None:
+    """Add the tab, beside that of the files."""
+    register_table_tab(
+        TableTab(
+            INDEXES,
+            "Indexes",
+            45,
+            _page,
+            _is_known,
+            frozenset({"iceberg"}),
+            shown_with=FILES,
+        )
+    )
+
+
+def _page(request: HttpRequest, table: Table, part: str) -> HttpResponseBase:
+    row = tables_named(table.lake, [(table.db, table.name)]).first()
+    if row is None:
+        raise NotVisible("optimizer.table", "There is no such table for you.", table=str(table))
+    found = policy_of(row)
+    grid = newest_covered(row)
+    charts: list[Chart] = []
+    if grid.rows:
+        charts.append(
+            heat_chart(
+                "index-map",
+                title="Files with their index, per cent, newest partitions first",
+                grid=grid,
+                axes=Axes("Index", "Partition"),
+                between=(0, 100),
+            )
+        )
+    context = {
+        "iceberg": row,
+        "columns": columns_covered(row, found.policy.index_columns),
+        "wanted": found.policy.index_columns,
+        "wanted_by": found.sources["index_columns"],
+        "is_on": found.policy.is_on,
+        "charts": charts,
+    }
+    return render(request, "optimizer/table_indexes.html", context)
+
+
+def _is_known(table: Table, user: User) -> bool:
+    rows = tables_of(table.lake, user)
+    return rows.filter(db=table.db, table=table.name, is_deleted=False).exists()
