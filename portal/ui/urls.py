@@ -16,6 +16,7 @@ from portal.ui.tables import page as table_page
 from portal.ui.views import (
     approvals,
     audit,
+    driver_logs,
     emergency_stop,
     health,
     home,
@@ -56,6 +57,7 @@ urlpatterns = [
     path("runs/", runs.runs, name="runs"),
     path("runs/<uuid:run_id>/", runs.run, name="run"),
     path("runs/<uuid:run_id>/log/", runs.run_log, name="run-log"),
+    path("runs/<uuid:run_id>/driver-log/", driver_logs.driver_log, name="run-driver-log"),
     path("runs/<uuid:run_id>/progress/", runs.run_progress, name="run-progress"),
     path("runs/<uuid:run_id>/cancel/", runs.run_stop, name="run-cancel"),
     path("approvals/", approvals.approvals, name="approvals"),
@@ -84,6 +86,11 @@ urlpatterns = [
     path("api/v1/schema/", schema.Schema.as_view(), name="schema"),
     path("api/v1/runs/", api.RunList.as_view(), name="api-runs"),
     path("api/v1/runs/<uuid:run_id>/", api.RunDetail.as_view(), name="api-run"),
+    path(
+        "api/v1/runs/<uuid:run_id>/driver-log/",
+        api.RunDriverLog.as_view(),
+        name="api-run-driver-log",
+    ),
     path("api/v1/runs/<uuid:run_id>/lines/", api.RunLineList.as_view(), name="api-run-lines"),
     path("api/v1/runs/<uuid:run_id>/cancel/", api.RunCancel.as_view(), name="api-run-cancel"),
     path("api/v1/approvals/", api_approvals.ApprovalList.as_view(), name="api-approvals"),

@@ -31,6 +31,8 @@ TABLES_AND_TOKENS: Mapping[str, Row] = {
     "ui:table-tab": Row(OF_THE_TABLE, values=(*TABLE, "key:files_key")),
     "ui:table-part": Row(OF_THE_TABLE, values=(*TABLE, "key:files_key", "part:files_key")),
     "ui:run-log": Row(OF_THE_RUN, values=("run_id",)),
+    "ui:run-driver-log": Row(OF_THE_RUN, values=("run_id",)),
+    "ui:api-run-driver-log": Row(OF_THE_RUN, values=("run_id",)),
     "ui:api-run-lines": Row(OF_THE_RUN, values=("run_id",)),
     "ui:tokens": Row(SIGNED_IN),
     "ui:token-new": Row(SIGNED_IN, SIGNED_IN, body=TOKEN),

@@ -15,17 +15,18 @@ from portal.runs.execution.processes import find_by_tag
 from portal.runs.kinds import registry as run_kinds
 from portal.runs.kinds.hooks import engage_emergency_stop
 from portal.runs.kinds.registry import RunKind
+from portal.runs.kinds.secrets import job_secrets
 from portal.runs.models import Run
 from portal.runs.outbox.services import outbox_drop, publish_run
+from portal.runs.records.driver_logs import last_driver_lines
 from portal.runs.records.logs import line_of_job, run_log, run_log_many
-from portal.runs.records.spools import log_file, open_spool
+from portal.runs.records.spools import open_spool
 from portal.spark import launch
 from portal.spark.process_table import host_identity, host_name
 
 SETTLE_AGAIN = timedelta(seconds=30)
 MAX_SETTLES = 5
 _TAIL_LINES = 40
-_TAIL_BYTES = 20_000
 
 
 def run_settle(run: Run, kind: RunKind, *, holder: str) -> None:
@@ -260,14 +261,13 @@ def _last_words(target: RunState, error: dict[str, Any] | None) -> str:
 
 
 def _tail(run: Run) -> list[str]:
-    """Return the end of the driver's log, where this host has it."""
-    path = log_file(run)
-    if not path.exists():
-        return []
-    with path.open("rb") as file:
-        file.seek(max(path.stat().st_size - _TAIL_BYTES, 0))
-        text = file.read().decode(errors="replace")
-    return text.splitlines()[-_TAIL_LINES:]
+    """Return the end of the driver's log, where this host has it, without secrets."""
+    try:
+        return last_driver_lines(run, n_lines=_TAIL_LINES, secrets=job_secrets(run))
+    except PortalError as error:
+        return [
+            f"The driver's last lines are left out: its secrets cannot be told. {error.message}"
+        ]
 
 
 def will_try_again(kind: run_kinds.RunKind, run: Run, manifest: dict[str, Any]) -> bool:

@@ -20,9 +20,10 @@ def open_spool(run: Run) -> Spool:
     return Spool.at(get_lake(run.lake), run.spool)
 
 
-def log_file(run: Run) -> Path:
-    """Return the driver's log on the launching host."""
-    return Path(settings.LAKEWARDEN_VAR) / "runs" / f"{run.pk}-{run.epoch}.log"
+def log_file(run: Run, *, epoch: int | None = None) -> Path:
+    """Return the log of the driver of an epoch, the current one by default, on its host."""
+    name = f"{run.pk}-{run.epoch if epoch is None else epoch}.log"
+    return Path(settings.LAKEWARDEN_VAR) / "runs" / name
 
 
 def heartbeat_file(run: Run) -> Path:

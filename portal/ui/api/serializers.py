@@ -73,9 +73,28 @@ class RunDetailSerializer(RunSerializer):
     steps = RunStepSerializer(many=True, read_only=True)
     lines = RunLineSerializer(many=True, read_only=True, source="last_lines")
 
+    driver_log = serializers.CharField(
+        read_only=True, help_text="The page of its driver's log; empty where none was captured."
+    )
+
     class Meta(RunSerializer.Meta):
-        fields: tuple[str, ...] = (*RunSerializer.Meta.fields, "waits", "steps", "lines")
+        fields: tuple[str, ...] = (
+            *(*RunSerializer.Meta.fields, "waits", "steps", "lines", "driver_log"),
+        )
         read_only_fields = fields
+
+
+class DriverLogSerializer(serializers.Serializer[object]):
+    """A part of the log of the driver of a run, its oldest line first."""
+
+    attempt = serializers.IntegerField()
+    attempts = serializers.ListField(
+        child=serializers.IntegerField(), help_text="Those of which a log was captured."
+    )
+    lines = serializers.ListField(child=serializers.CharField())
+    older = serializers.IntegerField(
+        allow_null=True, help_text="What to give as `before` to read on; null at the beginning."
+    )
 
 
 class MailSerializer(serializers.ModelSerializer[Notice]):

@@ -5,6 +5,8 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
 from portal.health import health_now
@@ -14,6 +16,7 @@ from portal.notices.muting import mails_mute, muted_by
 from portal.notices.selectors import get_notice_for_user, notices_for_user
 from portal.notices.services import notice_retry
 from portal.runs.kinds.hours import hours_wait, working_hours
+from portal.runs.records.driver_logs import attempts_captured
 from portal.runs.requests.selectors import run_waits
 from portal.runs.requests.services import run_cancel
 from portal.safety.models import EmergencyStop
@@ -26,6 +29,7 @@ from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
 from portal.ui.api.serializers import (
     AuditEventSerializer,
+    DriverLogSerializer,
     EmergencyStopChangeSerializer,
     EmergencyStopSerializer,
     HealthSerializer,
@@ -48,8 +52,14 @@ from portal.ui.views import audit as audit_page
 from portal.ui.views import emergency_stop as stop_page
 from portal.ui.views import mails as mails_page
 from portal.ui.views import runs as runs_page
+from portal.ui.views.driver_logs import DriverLogFilter, driver_log_url
 
 LAST_LINES = 200
+DRIVER_LOG = [
+    OpenApiParameter("text", str, description="Lines that contain it."),
+    OpenApiParameter("attempt", int, description="Without it: the latest."),
+    OpenApiParameter("before", int, description="`older` of an answer: what is before it."),
+]
 
 
 class RunList(KeysetList):
@@ -77,6 +87,7 @@ class RunDetail(ApiView):
         run.last_lines = list(reversed(lines))
         run.steps = run_steps(run, self.user)
         run.waits = run_waits(run, now=timezone.now())
+        run.driver_log = driver_log_url(run)
         return run
 
 
@@ -91,6 +102,28 @@ class RunLineList(KeysetList):
     def get_queryset(self) -> Rows:
         """List the lines of a run's log, the newest first."""
         return run_lines(get_run_for_user(self.kwargs["run_id"], self.user))
+
+
+class RunDriverLog(ApiView):
+    """The log of the driver of a run."""
+
+    @operation("runs_driver_log", answer=DriverLogSerializer, parameters=DRIVER_LOG)
+    def get(self, run_id: UUID) -> object:
+        """Return the last lines that the driver wrote, where the portal's host captured them.
+
+        Passwords and what is called a secret are replaced by `***`.
+        """
+        run = get_run_for_user(run_id, self.user)
+        chosen = DriverLogFilter(run, self.request.query_params)
+        if problems := chosen.problems():
+            raise ValidationError(problems)
+        found, attempt = chosen.found(), chosen.attempt_shown
+        return {
+            "attempt": attempt,
+            "attempts": attempts_captured(run),
+            "lines": found.lines,
+            "older": found.older,
+        }
 
 
 class RunCancel(ApiView):

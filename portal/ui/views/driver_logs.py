@@ -1,0 +1,112 @@
+"""Page of the log that the driver of a run wrote, where this host captured it."""
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.http import HttpRequest, HttpResponseBase, QueryDict, StreamingHttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from portal.runs.kinds.secrets import job_secrets
+from portal.runs.models import Run
+from portal.runs.records.driver_logs import (
+    DriverLines,
+    attempts_captured,
+    driver_lines,
+    driver_log_whole,
+)
+from portal.ui.frame.context import person
+from portal.ui.selectors import get_run_for_user
+
+TEXT_CHARS = 200
+
+
+class DriverLogFilter(forms.Form):
+    """Lines of a driver's log by what they say, of one attempt, before a place in the file."""
+
+    text = forms.CharField(label="Text contains", required=False, max_length=TEXT_CHARS)
+    attempt = forms.TypedChoiceField(label="Attempt", required=False, coerce=int)
+
+    def __init__(self, run: Run, asked: QueryDict) -> None:
+        super().__init__(asked)
+        self.run = run
+        self.place = _Place(asked)
+        attempts = range(1, max(run.epoch, 1) + 1)
+        self.fields["attempt"].choices = [  # type: ignore[attr-defined]  # a plain Field to mypy
+            ("", "Latest"),
+            *((str(one), str(one)) for one in attempts),
+        ]
+        if len(attempts) == 1:
+            self.fields["attempt"].widget = forms.HiddenInput()
+
+    @property
+    def form(self) -> "DriverLogFilter":
+        """What the templates of filters read."""
+        return self
+
+    @property
+    def is_on(self) -> bool:
+        """Whether lines are left out."""
+        return bool(self.data.get("text"))
+
+    @property
+    def attempt_shown(self) -> int:
+        """The attempt whose log is read."""
+        return int(self.cleaned_data.get("attempt") or self.run.epoch) if self.is_valid() else 0
+
+    def problems(self) -> dict[str, Any]:
+        """Return what is wrong with the values, by name."""
+        return {**self.errors, **self.place.errors}
+
+    def found(self) -> DriverLines:
+        """Return the lines; none where a value is not valid.
+
+        Raises:
+            PortalError: the secrets of the run cannot be read, so that nothing may be shown.
+        """
+        if self.problems():
+            return DriverLines([], None)
+        return driver_lines(
+            self.run,
+            self.attempt_shown,
+            before=self.place.cleaned_data["before"],
+            text=self.cleaned_data["text"],
+            secrets=job_secrets(self.run),
+        )
+
+
+class _Place(forms.Form):
+    before = forms.IntegerField(required=False, min_value=0, max_value=2**62)
+
+
+@require_GET
+def driver_log(request: HttpRequest, run_id: UUID) -> HttpResponseBase:
+    """Show the end of the log, or what is before a place of it; send it whole as a text file."""
+    run = get_run_for_user(run_id, person(request))
+    chosen = DriverLogFilter(run, request.GET)
+    if request.GET.get("format") == "text" and not chosen.problems():
+        return _whole(run, chosen.attempt_shown)
+    found = chosen.found()
+    context = {
+        "run": run,
+        "filter": chosen,
+        "lines": found.lines,
+        "older": found.older,
+        "attempts": attempts_captured(run),
+        "attempt": chosen.attempt_shown,
+    }
+    return render(request, "portal/driver_log.html", context)
+
+
+def driver_log_url(run: Run) -> str:
+    """Return the address of the page; empty where this host has no log of a driver of the run."""
+    return reverse("ui:run-driver-log", args=[run.pk]) if attempts_captured(run) else ""
+
+
+def _whole(run: Run, attempt: int) -> StreamingHttpResponse:
+    lines = driver_log_whole(run, attempt, secrets=job_secrets(run))
+    answer = StreamingHttpResponse(lines, content_type="text/plain; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="run-{run.pk}-{attempt}-driver.log"'
+    return answer
