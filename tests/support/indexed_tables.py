@@ -124,6 +124,11 @@ class IndexedTable:
             .collect()
         )
 
+    def live(self) -> list[str]:
+        """Return the data files of the current snapshot."""
+        files = self.lake.sql("SELECT file_path FROM {t}.data_files", table=self.name)
+        return sorted(row.file_path for row in files.collect())
+
     def index(self, kinds: Mapping[str, Sequence[str]], *, n: int = 2) -> "IndexedTable":
         """Build these kinds of index of columns, of every data file, and publish them."""
         puffin = PuffinWriter(snapshot_id=1, sequence_number=1)

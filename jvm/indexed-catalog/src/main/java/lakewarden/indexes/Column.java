@@ -16,12 +16,14 @@ import org.apache.spark.unsafe.types.UTF8String;
 /** A column as indexes see it: its field id, the class of its values, and Spark's literals as such. */
 final class Column {
   final int field;
+  final String name;
   final ValueClass of;
   final int scale;
   private final Type type;
 
-  private Column(int field, ValueClass of, Type type) {
+  private Column(int field, String name, ValueClass of, Type type) {
     this.field = field;
+    this.name = name;
     this.of = of;
     this.type = type;
     this.scale = type instanceof Types.DecimalType ? ((Types.DecimalType) type).scale() : 0;
@@ -36,7 +38,7 @@ final class Column {
         return null;
       }
       if (i == path.length - 1) {
-        return of(field);
+        return of(field, String.join(".", path));
       }
       if (!field.type().isStructType()) {
         return null;
@@ -46,9 +48,14 @@ final class Column {
     return null;
   }
 
-  static Column of(Types.NestedField field) {
+  /** The column with that field id, which the schema has. */
+  static Column of(Schema schema, int field) {
+    return of(schema.findField(field), schema.findColumnName(field));
+  }
+
+  private static Column of(Types.NestedField field, String name) {
     ValueClass of = classOf(field.type());
-    return of == null ? null : new Column(field.fieldId(), of, field.type());
+    return of == null ? null : new Column(field.fieldId(), name, of, field.type());
   }
 
   private static ValueClass classOf(Type type) {

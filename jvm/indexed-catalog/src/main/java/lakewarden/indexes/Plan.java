@@ -129,6 +129,6 @@ final class Plan {
   }
 
   private Column column(Leaf leaf) {
-    return Column.of(schema.findField(leaf.field));
+    return Column.of(schema, leaf.field);
   }
 }

@@ -185,7 +185,7 @@ final class Pruner {
       return;
     }
     if (answer.excludesFile()) {
-      report.dropped(String.join("+", by), asked.task.length());
+      report.dropped(String.join(" + ", by), asked.task.length());
     } else if (answer.rows() == null) {
       kept.add(asked.task);
     } else {
@@ -193,14 +193,14 @@ final class Pruner {
     }
   }
 
-  private static Answer answer(Leaf leaf, Asked asked, List<Index> indexes, Set<String> by) {
+  private Answer answer(Leaf leaf, Asked asked, List<Index> indexes, Set<String> by) {
     Answer answer = Answer.UNKNOWN;
     for (int i = 0; i < indexes.size(); i++) {
       Manifest.Blob blob = asked.chosen.get(i);
       if (indexes.get(i) != null && blob.field == leaf.field) {
         Answer said = indexes.get(i).ask(leaf);
         if (!said.knowsNothing() && leaf.isWorthReading()) {
-          by.add(blob.kind);
+          by.add(blob.kind + " of " + columns.get(blob.field).name);
         }
         answer = answer.narrowedBy(said);
       }
