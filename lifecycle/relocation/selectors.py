@@ -6,6 +6,7 @@ import django_filters as filters
 from django.db.models import Count, QuerySet
 
 from lifecycle.inventory.models.findings import FindingKind
+from lifecycle.inventory.selectors.findings import scanned_ranges
 from lifecycle.models import (
     AT_TARGET,
     PathFinding,
@@ -16,6 +17,7 @@ from lifecycle.models import (
 )
 from lifecycle.planning.selectors.inputs import act_databases
 from portal.access.models import User
+from portal.approvals.changes import RANGES_SHOWN, Range
 from portal.approvals.selectors import Steps
 from portal.lake.errors import NotVisible
 from portal.ui.lists.filters import ListFilter, prefix
@@ -106,3 +108,22 @@ def fix_other_steps(fix: RelocationPlan, user: User) -> Steps:
         moved = user.is_lake_admin and fix.items.filter(state__in=AT_TARGET).exists()
         return Steps(undo=moved and not fix.undone_by.filter(state__in=UNDER_WAY).exists())
     return Steps(withdraw=fix.state == PlanState.DRAFTING and user.username == fix.requested_by)
+
+
+def fix_moves(user: User) -> QuerySet[RelocationMove]:
+    """Return the moves of all plans that a person may see, without what was left out."""
+    rows = RelocationMove.objects.for_user(user)
+    return rows.exclude(state=RelocationMoveState.LEFT_OUT)
+
+
+def fix_ranges(fix: RelocationPlan, db: str, table: str) -> list[Range]:
+    """Return the partitions of a table of a plan, by name.
+
+    Those that its scan saw where the table moves as a whole, else those that move each alone.
+    """
+    moves = fix.items.filter(db=db, table=table).exclude(state=RelocationMoveState.LEFT_OUT)
+    if moves.filter(partition="").exists():
+        seen = scanned_ranges(fix.generation_id, db, table)[:RANGES_SHOWN]
+        return [Range(one.first, one.last, one.n_items, one.n_bytes) for one in seen]
+    rows = moves.order_by("partition")[:RANGES_SHOWN]
+    return [Range(one.partition, one.partition, 1, one.n_bytes) for one in rows]

@@ -7,7 +7,7 @@ Locks are taken in the order approval, proposal, what hangs on it, end of the au
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
 from django.db import transaction
@@ -15,13 +15,13 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from portal.access.models import ADMIN, User
+from portal.approvals.changes import Compared, stale_content
 from portal.approvals.domain import ApprovalState, DecisionInput, DecisionKind
 from portal.approvals.kinds import ApprovalKind, register
 from portal.approvals.models import Approval, Proposal
 from portal.approvals.rows import in_order, named, with_decisions
 from portal.approvals.selectors import Steps, steps_of
 from portal.approvals.services import approval_decide, approval_open, approval_withdraw
-from portal.approvals.stale import stale_content
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, StaleState
 from portal.lake.reasons import check_reason, check_text
@@ -35,7 +35,7 @@ MOST_TO_DECIDE = 500
 _registered: "dict[str, ProposalKind[Any]]" = {}
 
 
-class ProposalKind(Generic[P]):
+class ProposalKind(Compared[P]):
     """One kind of proposal; every method that changes a row runs in one transaction."""
 
     name: ClassVar[str]
@@ -76,10 +76,6 @@ class ProposalKind(Generic[P]):
 
     def get_for_user(self, proposal_id: UUID | str, *, user: User) -> P:
         """Return one proposal, or raise NotVisible, whether it exists or not."""
-        raise NotImplementedError
-
-    def visible(self, lake: str, user: User) -> QuerySet[P]:
-        """Return the proposals of a lake that a person may see."""
         raise NotImplementedError
 
     def about(self, proposals: QuerySet[P], text: str, user: User) -> QuerySet[P]:

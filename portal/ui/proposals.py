@@ -42,6 +42,7 @@ def proposal_context(
         "decisions": decisions_of(found.approval),
         "requesters": requesters_shown(found.approval, stored),
         "waits_for": _waits_for(kind, found, user),
+        "changes": kind.changes(found, user),
     }
 
 

@@ -62,6 +62,11 @@ urlpatterns = [
     path("runs/<uuid:run_id>/cancel/", runs.run_stop, name="run-cancel"),
     path("approvals/", approvals.approvals, name="approvals"),
     path(
+        "approvals/<str:kind>/<uuid:proposal_id>/ranges/<name:db>/<name:table>/",
+        approvals.ranges,
+        name="approval-ranges",
+    ),
+    path(
         "approvals/<str:kind>/<uuid:proposal_id>/comments/",
         approvals.comment,
         name="approval-comments",
@@ -94,6 +99,16 @@ urlpatterns = [
     path("api/v1/runs/<uuid:run_id>/lines/", api.RunLineList.as_view(), name="api-run-lines"),
     path("api/v1/runs/<uuid:run_id>/cancel/", api.RunCancel.as_view(), name="api-run-cancel"),
     path("api/v1/approvals/", api_approvals.ApprovalList.as_view(), name="api-approvals"),
+    path(
+        "api/v1/approvals/<str:kind>/<uuid:proposal_id>/changes/",
+        api_approvals.ChangesView.as_view(),
+        name="api-approval-changes",
+    ),
+    path(
+        "api/v1/approvals/<str:kind>/<uuid:proposal_id>/ranges/<name:db>/<name:table>/",
+        api_approvals.RangesView.as_view(),
+        name="api-approval-ranges",
+    ),
     path(
         "api/v1/approvals/<str:kind>/<uuid:proposal_id>/comments/",
         api_approvals.CommentList.as_view(),

@@ -5,8 +5,9 @@ from uuid import UUID
 
 from rest_framework import serializers
 
-from lifecycle.drop.selectors.changes import due_ranges, plan_changes
+from lifecycle.drop.selectors.changes import due_ranges
 from lifecycle.drop.selectors.plans import get_plan_for_user, plan_tables
+from lifecycle.drop.services.plans import PLANS
 from portal.lake.errors import NotVisible
 from portal.ui.api.operations import ApiView, operation
 
@@ -59,4 +60,4 @@ class PlanChangesView(ApiView):
     @operation("plans_changes", answer=PlanChangesSerializer)
     def get(self, plan_id: UUID) -> object:
         """Compare a plan with the last one of its tables, as far as you see both."""
-        return plan_changes(get_plan_for_user(plan_id, user=self.user), self.user) or {}
+        return PLANS.changes(get_plan_for_user(plan_id, user=self.user), self.user) or {}

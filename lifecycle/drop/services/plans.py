@@ -14,10 +14,13 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from lifecycle.drop.domain.plan import plan_digest
 from lifecycle.drop.models.plans import ENDED, TRANSITIONS
+from lifecycle.drop.selectors.changes import due_ranges
 from lifecycle.drop.selectors.plans import get_plan_for_user, plan_loss, plans_visible, typed_name
+from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.models import DropPlan, DropPlanTable, PlanState
 from lifecycle.planning.services.parties import requesters_now, requesters_now_of
 from portal.access.models import User
+from portal.approvals.changes import Contents, Range
 from portal.approvals.domain import DecisionInput, DecisionKind
 from portal.approvals.proposals import ProposalKind
 from portal.approvals.rows import named
@@ -54,6 +57,18 @@ class DropPlans(ProposalKind[DropPlan]):
     )
     no_reason = ("plan.reject_reason", "Enter a reason; the requester reads it.")
     not_maker = ("plan.not_maker", "Only its maker may withdraw a plan.")
+    contents = Contents(DropPlanTable.objects.for_user, of="plan", same=("digest",))
+
+    def ranges(self, proposal: DropPlan, db: str, table: str) -> Sequence[Range]:
+        """Return what the plan's scan saw due of a table."""
+        row = proposal.tables.filter(db=db, table=table).first()
+        if row is None:
+            return ()
+        read = {ExpiryClass.STILL_READ.value: "recently read"}
+        return [
+            Range(one.first, one.last, one.n_items, one.n_bytes, read.get(one.cls, ""))
+            for one in due_ranges(row)
+        ]
 
     def get_for_user(self, proposal_id: UUID | str, *, user: User) -> DropPlan:
         """Return one plan, or raise NotVisible."""

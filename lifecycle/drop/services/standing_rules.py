@@ -25,6 +25,7 @@ from lifecycle.models import (
 from lifecycle.planning.services.parties import Basis, requesters_of, requesters_of_many
 from portal.access.lakes import get_lake
 from portal.access.models import User
+from portal.approvals.changes import Changes, Share
 from portal.approvals.domain import ApprovalState
 from portal.approvals.models import Approval
 from portal.approvals.proposals import ProposalKind
@@ -69,6 +70,17 @@ class StandingRules(ProposalKind[StandingRule]):
     def visible(self, lake: str, user: User) -> QuerySet[StandingRule]:
         """Return the rules that a person may see."""
         return rules_visible(lake, user)
+
+    def changes(self, proposal: StandingRule, user: User) -> Changes | None:
+        """Compare what a rule may drop in a day with the last rule of its table."""
+        rows = self.visible(proposal.lake, user).filter(
+            db=proposal.db, table=proposal.table, created_at__lt=proposal.created_at
+        )
+        last = rows.order_by("-created_at").first()
+        if last is None:
+            return None
+        now, before = (Share(1, one.max_items_day, one.max_bytes_day) for one in (proposal, last))
+        return Changes(last, self.url_of(last), now=now, before=before)
 
     def digest_of(self, proposal: StandingRule) -> str:
         """Return the digest of what the rule says now."""

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 from lifecycle.core.ui.links import list_url
 from lifecycle.drop.domain.refusal import EXPLANATIONS, LeftOut
 from lifecycle.drop.models.plans import ENDED
-from lifecycle.drop.selectors.changes import due_ranges, plan_changes
+from lifecycle.drop.selectors.changes import due_ranges
 from lifecycle.drop.selectors.plans import (
     PLAN_ORDERS,
     PLAN_TABLE_ORDERS,
@@ -131,7 +131,6 @@ def plan(request: HttpRequest, plan_id: UUID) -> HttpResponseBase:
         "typed": typed_name(found) if loss.needs_typing else "",
         "left_out": left_out_rows(left_out_visible(found, loss)),
         "results": results,
-        "changes": plan_changes(found, user),
         "backup": backup_of_run(found.run.pk) if found.run is not None else None,
     }
     filterset = PlanTableFilter(request.GET, queryset=plan_tables(found, user))

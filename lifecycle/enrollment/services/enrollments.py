@@ -27,6 +27,7 @@ from lifecycle.enrollment.selectors import (
 )
 from lifecycle.expiry.domain.what_if import Outcome
 from lifecycle.expiry.selectors import many_what_ifs, outcome_json
+from lifecycle.inventory.selectors.findings import scanned_ranges
 from lifecycle.models import Enrollment, EnrollmentItem, TableFinding
 from lifecycle.planning.selectors.inputs import current_generation
 from lifecycle.planning.services.parties import Basis, requesters_of, requesters_of_many
@@ -37,6 +38,7 @@ from lifecycle.policies.domain.states import (
     EnrollmentState,
 )
 from portal.access.models import User
+from portal.approvals.changes import RANGES_SHOWN, Contents, Range
 from portal.approvals.models import Approval
 from portal.approvals.proposals import ProposalKind
 from portal.approvals.rows import named
@@ -75,6 +77,18 @@ class Enrollments(ProposalKind[Enrollment]):
         "enrolment.closed",
         "The enrollment has changed since this page was loaded. Reload it.",
     )
+    contents = Contents(
+        EnrollmentItem.objects.for_user,
+        of="enrollment",
+        same=("n_items", "bytes_now"),
+        size="bytes_now",
+        lake="enrollment__lake",
+    )
+
+    def ranges(self, proposal: Enrollment, db: str, table: str) -> Sequence[Range]:
+        """Return the partitions of a table as the scan behind the enrollment saw them."""
+        seen = scanned_ranges(proposal.generation_id, db, table)[:RANGES_SHOWN]
+        return [Range(one.first, one.last, one.n_items, one.n_bytes) for one in seen]
 
     def get_for_user(self, proposal_id: UUID | str, *, user: User) -> Enrollment:
         """Return one enrollment, or raise NotVisible."""

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
-from lifecycle.core.ui.links import list_url, policy_url
+from lifecycle.core.ui.links import list_url
 from lifecycle.enrollment.selectors import (
     ENROLLMENT_ORDERS,
     FILTER_KEYS,
@@ -32,7 +32,7 @@ from lifecycle.enrollment.services.enrollments import (
     enrollment_undo,
 )
 from lifecycle.inventory.selectors.findings import current_generation
-from lifecycle.models import Enrollment, EnrollmentItem
+from lifecycle.models import Enrollment
 from lifecycle.policies.domain.policy import Values
 from lifecycle.policies.ui.forms import ValuesForm
 from lifecycle.policies.ui.policy import LINE_WORDS
@@ -50,10 +50,6 @@ CANDIDATE_ORDERS = {"name": ("db", "table"), "-name": ("-db", "-table")}
 def enrollment_url(row: Enrollment) -> str:
     """Return the page of an enrollment."""
     return reverse("lifecycle:enrolment", args=[row.pk])
-
-
-def _item_url(row: EnrollmentItem) -> str:
-    return policy_url(row.enrollment.lake, row.db, row.table)
 
 
 ENROLLMENT_LIST = ListSpec(
@@ -78,7 +74,13 @@ ITEMS = ListSpec(
     template="lifecycle/enrollment.html",
     caption="Tables of the enrollment",
     columns=(
-        Column(key="__str__", title="Table", kind="code", sort="name", url=_item_url),
+        Column(
+            key="__str__",
+            title="Table",
+            kind="template",
+            template="lifecycle/_enrollment_name.html",
+            sort="name",
+        ),
         Column(key="owner", title="Owner"),
         Column(key="seen", title="Before"),
         Column(key="n_items", title="Items", kind="count"),

@@ -162,6 +162,14 @@ def ranges_of(table: TableFinding) -> QuerySet[PartitionRange]:
     return PartitionRange.objects.filter(table=table)
 
 
+def scanned_ranges(generation_id: int | None, db: str, table: str) -> QuerySet[PartitionRange]:
+    """Return the partition ranges of a table as one scan saw them, by name."""
+    rows = PartitionRange.objects.filter(
+        table__generation_id=generation_id, table__db=db, table__table=table
+    )
+    return rows.order_by("id")
+
+
 def reason_counts(lake: str, user: User) -> dict[str, int]:
     """Return how many visible paths break each rule; the lake's own counts for who sees it all."""
     generation = current_generation(lake)

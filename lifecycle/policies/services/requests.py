@@ -18,6 +18,7 @@ from lifecycle.models import PolicyRequest
 from lifecycle.policies.domain.states import REQUEST_TRANSITIONS, RequestKind, RequestState
 from lifecycle.policies.selectors.requests import get_request_for_user, may_accept, requests_visible
 from portal.access.models import User
+from portal.approvals.changes import Changes
 from portal.approvals.domain import DecisionInput
 from portal.approvals.models import Approval
 from portal.approvals.proposals import ProposalKind
@@ -66,6 +67,15 @@ class PolicyRequests(ProposalKind[PolicyRequest]):
     def visible(self, lake: str, user: User) -> QuerySet[PolicyRequest]:
         """Return the requests that a person may see."""
         return requests_visible(lake, user)
+
+    def changes(self, proposal: PolicyRequest, user: User) -> Changes | None:
+        """Return the last request of the same kind about the same name."""
+        same = ("kind", "db", "table", "partition", "rule")
+        rows = self.visible(proposal.lake, user).filter(
+            created_at__lt=proposal.created_at, **{name: getattr(proposal, name) for name in same}
+        )
+        last = rows.order_by("-created_at").first()
+        return None if last is None else Changes(last, self.url_of(last))
 
     def may_decide(self, user: User) -> bool:
         """Return True: anybody may be the new owner of a table."""

@@ -23,8 +23,15 @@ from lifecycle.models import (
     RelocationPlan,
 )
 from lifecycle.planning.services.parties import Basis, requesters_of, requesters_of_many
-from lifecycle.relocation.selectors import fix_other_steps, fixes_visible, get_fix_for_user
+from lifecycle.relocation.selectors import (
+    fix_moves,
+    fix_other_steps,
+    fix_ranges,
+    fixes_visible,
+    get_fix_for_user,
+)
 from portal.access.models import User
+from portal.approvals.changes import Contents, Range
 from portal.approvals.proposals import ProposalKind
 from portal.approvals.rows import named
 from portal.approvals.selectors import Steps
@@ -51,6 +58,18 @@ class Relocations(ProposalKind[RelocationPlan]):
     moved_on = ("fix.state", "The plan has changed since this page was loaded. Reload it.")
     no_reason = ("fix.reject_reason", "Enter a reason; the requester reads it.")
     not_maker = ("fix.not_maker", "Only its maker may withdraw a plan.")
+    contents = Contents(
+        fix_moves,
+        of="fix",
+        same=("partition", "source", "target"),
+        unit="path",
+        items="",
+        has_many_rows_a_table=True,
+    )
+
+    def ranges(self, proposal: RelocationPlan, db: str, table: str) -> Sequence[Range]:
+        """Return the partitions of a table that moves as a whole, else those that move alone."""
+        return fix_ranges(proposal, db, table)
 
     def get_for_user(self, proposal_id: UUID | str, *, user: User) -> RelocationPlan:
         """Return one relocation plan, or raise NotVisible."""

@@ -65,7 +65,13 @@ ITEMS = ListSpec(
     template="lifecycle/relocation.html",
     caption="Paths of the relocation plan",
     columns=(
-        Column(key="__str__", title="Name", kind="code", sort="name"),
+        Column(
+            key="__str__",
+            title="Name",
+            kind="template",
+            template="lifecycle/_relocation_name.html",
+            sort="name",
+        ),
         Column(key="state", title="State", kind="state"),
         Column(
             key="source", title="From and to", kind="template", template="lifecycle/_move.html"

@@ -20,6 +20,7 @@ from optimizer.removals.domain.states import OPEN, TRANSITIONS, RemovalState
 from optimizer.removals.selectors import get_removal_for_user, is_held, removals_visible
 from optimizer.removals.services.records import deleted_by
 from portal.access.models import User
+from portal.approvals.changes import Changes, Share
 from portal.approvals.models import Approval
 from portal.approvals.proposals import ProposalKind
 from portal.approvals.rows import named
@@ -69,6 +70,21 @@ class Removals(ProposalKind[RemovalPlan]):
     ) -> QuerySet[RemovalPlan]:
         """Keep those of a table of such a name, of whichever format."""
         return proposals.filter(named(text, "table__") | named(text, "hudi__"))
+
+    def changes(self, proposal: RemovalPlan, user: User) -> Changes | None:
+        """Compare a list with the last one of the same kind of its table."""
+        rows = self.visible(self.lake_of(proposal), user).filter(
+            kind=proposal.kind,
+            table=proposal.table_id,
+            hudi=proposal.hudi_id,
+            created_at__lt=proposal.created_at,
+        )
+        last = rows.order_by("-created_at").first()
+        if last is None:
+            return None
+        now, before = (Share(1, one.n_items, one.n_bytes) for one in (proposal, last))
+        unit = proposal.listed[1]
+        return Changes(last, self.url_of(last), unit=unit, now=now, before=before)
 
     def lake_of(self, proposal: RemovalPlan) -> str:
         """Return the lake of its table."""

@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from portal.approvals.comments import MOST_SIGNS, comment_add, comments_on
 from portal.approvals.inbox import InboxQuery, Shown, Tab, inbox_page
+from portal.approvals.proposals import get_proposal_kind
 from portal.approvals.waiting import n_needs_me
 from portal.ui.api.operations import LAKE, ApiView, operation
 from portal.ui.inbox import Asked, cursors_of, place_at
@@ -148,3 +149,56 @@ class CommentList(ApiView):
         """Write a comment; whoever may see the proposal reads it, and nobody can change it."""
         text: str = self.data["text"]
         return comment_add(kind, proposal_id, user=self.user, text=text, now=timezone.now())
+
+
+class ShareSerializer(serializers.Serializer[Any]):
+    """Some tables of a proposal in numbers."""
+
+    n_tables = serializers.IntegerField()
+    n_items = serializers.IntegerField()
+    n_bytes = serializers.IntegerField()
+
+
+class ChangesSerializer(serializers.Serializer[Any]):
+    """How a proposal differs from the last one of its tables; nulls where there was none."""
+
+    previous = serializers.UUIDField(source="previous.pk", allow_null=True, default=None)
+    previous_title = serializers.CharField(source="previous.title", allow_null=True, default=None)
+    url = serializers.CharField(allow_null=True, default=None, help_text="The page of the last.")
+    unit = serializers.CharField(allow_null=True, default=None, help_text="What an item is.")
+    now = ShareSerializer(allow_null=True, default=None)
+    before = ShareSerializer(allow_null=True, default=None)
+    new = ShareSerializer(allow_null=True, default=None)
+    gone = ShareSerializer(allow_null=True, default=None)
+    n_unchanged = serializers.IntegerField(allow_null=True, default=None)
+
+
+class RangeSerializer(serializers.Serializer[Any]):
+    """Partitions of a table that follow each other."""
+
+    first = serializers.CharField()
+    last = serializers.CharField()
+    n_items = serializers.IntegerField()
+    n_bytes = serializers.IntegerField(allow_null=True)
+    note = serializers.CharField()
+
+
+class ChangesView(ApiView):
+    """A proposal beside the last one of the same tables."""
+
+    @operation("approvals_changes", answer=ChangesSerializer)
+    def get(self, kind: str, proposal_id: UUID) -> object:
+        """Compare a proposal with the last one of its tables, as far as you see both."""
+        its = get_proposal_kind(kind)
+        return its.changes(its.get_for_user(proposal_id, user=self.user), self.user) or {}
+
+
+class RangesView(ApiView):
+    """The partition ranges of one table of a proposal."""
+
+    @operation("approvals_ranges", answer=RangeSerializer, many=True)
+    def get(self, kind: str, proposal_id: UUID, db: str, table: str) -> object:
+        """List the partition ranges of a table, as the scan behind the proposal saw them."""
+        its = get_proposal_kind(kind)
+        found = its.get_for_user(proposal_id, user=self.user)
+        return its.ranges_for_user(found, db, table, user=self.user)

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
@@ -113,6 +113,22 @@ def every_row(query: InboxQuery) -> Iterator[InboxRow]:
         if not page.has_next:
             return
         after = page.rows[-1].place
+
+
+@require_GET
+def ranges(request: HttpRequest, kind: str, proposal_id: UUID, db: str, table: str) -> HttpResponse:
+    """Show the partition ranges of one table of a proposal: for its row to unfold, or alone."""
+    user, its = person(request), get_proposal_kind(kind)
+    found = its.get_for_user(proposal_id, user=user)
+    context = {
+        "ranges": its.ranges_for_user(found, db, table, user=user),
+        "db": db,
+        "table": table,
+        "url": its.url_of(found),
+        "title": its.title,
+    }
+    is_part = request.headers.get("HX-Request") == "true"
+    return render(request, "ui/_ranges.html" if is_part else "portal/ranges.html", context)
 
 
 @require_POST

@@ -298,7 +298,7 @@ def test_the_page_shows_what_would_go_and_lets_only_those_decide_who_may(people:
 
     text = client(people.second).get(page).content.decode()
     for words in (
-        "Approve removing 26 snapshots",
+        "Approve: remove 26 snapshots",
         "2 approvals",
         "too young",
         "&lt;b&gt;a.parquet",
@@ -307,7 +307,7 @@ def test_the_page_shows_what_would_go_and_lets_only_those_decide_who_may(people:
     assert "Withdraw this list" not in text
     owner = client(people.owner).get(page).content.decode()
     assert "Withdraw this list" in owner
-    assert "Approve removing" not in owner
+    assert "Approve: remove" not in owner
     for path in (page, f"{API}{plan.pk}/"):
         assert client(people.stranger).get(path).status_code == 404
     assert str(plan.pk) not in client(people.stranger).get(PAGES).content.decode()
@@ -364,7 +364,7 @@ def test_the_page_of_orphan_files_says_what_is_left_and_why(people: People) -> N
     client.force_login(people.admin)
     text = client.get(f"{PAGES}{plan.pk}/").content.decode()
     for words in ("60 files", "part of the table", "doubtful: the table knows", "12 more wait",
-                  "&lt;i&gt;x.parquet", "Approve removing 60 files"):  # fmt: skip
+                  "&lt;i&gt;x.parquet", "Approve: remove 60 files"):  # fmt: skip
         assert words in text, words
     page = client.get(f"/optimizer/tables/{plan.table_id}/").content.decode()
     of_it = "table_format=iceberg&amp;db=shop&amp;table=clicks"
