@@ -145,8 +145,8 @@ def timed(spark: SparkSession, table: str, question: Question) -> tuple[float, f
 
 
 def n_files(spark: SparkSession, table: str, question: Question) -> int:
-    """Return how many data files the query opens."""
-    text = " ".join(["SELECT * FROM", name_of(table), "WHERE", question.where])
+    """Return how many data files the query opens; a table without indexes has none to ask."""
+    text = " ".join(["SELECT * FROM", f"{INDEXED}.{DB}.{table}", "WHERE", question.where])
     jvm: Any = spark.sparkContext._jvm
     scans = jvm.lakewarden.indexes.Planning.of(spark.sql(text)._jdf)
     return int(dict(scans.get(0))["kept"].size()) if scans.size() else 0
