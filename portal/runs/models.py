@@ -29,6 +29,7 @@ class Run(models.Model):
     pid_started = models.FloatField(null=True)
     pgid = models.BigIntegerField(null=True)
     spool = models.CharField(max_length=1000, blank=True, default="")
+    application_id = models.CharField(max_length=128, blank=True, default="")
     lease_owner = models.CharField(max_length=255, blank=True, default="")
     lease_until = models.DateTimeField(null=True)
 

@@ -13,6 +13,8 @@ from urllib.parse import unquote, urlsplit
 import pymysql
 from csp.constants import NONE, SELF
 
+from portal.settings.driver_logs import driver_log_template
+
 pymysql.install_as_MySQLdb()
 
 BASE_DIR = Path(__file__).resolve().parents[2]
@@ -238,6 +240,9 @@ LAKEWARDEN_TOUR_SINCE = os.environ.get("LAKEWARDEN_TOUR_SINCE", "")
 
 # The file in which the demo says which of its days it plays; Home shows it. Empty = no demo.
 LAKEWARDEN_DEMO_PROGRESS = os.environ.get("LAKEWARDEN_DEMO_PROGRESS", "")
+
+# Where people read the log of a Spark application on the cluster; empty = nowhere.
+LAKEWARDEN_DRIVER_LOG_URL = driver_log_template(os.environ.get("LAKEWARDEN_DRIVER_LOG_URL", ""))
 
 # A message for each report or alarm to a chat, by an incoming webhook; empty = none.
 LAKEWARDEN_WEBHOOK_URL = os.environ.get("LAKEWARDEN_WEBHOOK_URL", "")

@@ -79,6 +79,7 @@ def _open_spool(address: str) -> Spool:
 
 def _context(request: dict[str, Any], *, spool: Spool) -> JobContext:
     run, epoch = str(request["run"]), int(request["epoch"])
+    spark = job_session(f"lw-{run}-{epoch}")
     return JobContext(
         run=run,
         epoch=epoch,
@@ -86,7 +87,8 @@ def _context(request: dict[str, Any], *, spool: Spool) -> JobContext:
         params=dict(request.get("params", {})),
         now=datetime.fromisoformat(request["now"]),
         spool=spool,
-        spark=job_session(f"lw-{run}-{epoch}"),
+        spark=spark,
+        application_id=str(spark.sparkContext.applicationId),
     )
 
 

@@ -4,7 +4,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -31,6 +31,7 @@ class JobContext:
     now: datetime
     spool: Spool
     spark: SparkSession
+    application_id: str = ""
     log_lines: deque[str] = field(default_factory=lambda: deque(maxlen=_LOG_LINES))
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _steps: int = 0
@@ -60,7 +61,7 @@ class JobContext:
             message=message,
             at=datetime.now(UTC),
         )
-        self.spool.write_progress(step)
+        self.spool.write_progress(replace(step, application_id=self.application_id))
         self._phase, self._step_written = phase, time.monotonic()
 
     def log(self, text: str) -> None:

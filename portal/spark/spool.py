@@ -32,6 +32,8 @@ class Progress:
     total: int
     message: str
     at: str
+    application_id: str = ""
+    """What Spark's cluster calls the application; drivers of older releases do not say it."""
 
     @classmethod
     def make(

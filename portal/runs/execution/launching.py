@@ -28,7 +28,7 @@ def run_submit(run: Run, kind: RunKind, *, holder: str, now: datetime) -> None:
     The tag is stored before anything is started: whoever finds the row afterwards can look for it.
     """
     spool = new_spool(run)
-    run_move(run, RunState.SUBMITTING, tag=next_tag(run), spool=str(spool.root))
+    run_move(run, RunState.SUBMITTING, tag=next_tag(run), spool=str(spool.root), application_id="")
     with beating(run, holder=holder):
         spool.create()
         kind.prepare(run)

@@ -101,6 +101,7 @@ def _take_progress(run: Run, steps: list[Progress], *, now: datetime) -> None:
             done=last.done,
             total=last.total,
             message=last.message[:500],
+            application_id=last.application_id[:128],
         )
         if n_changed:
             lines, phase, message = [], run.phase, run.message

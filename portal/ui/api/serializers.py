@@ -76,10 +76,14 @@ class RunDetailSerializer(RunSerializer):
     driver_log = serializers.CharField(
         read_only=True, help_text="The page of its driver's log; empty where none was captured."
     )
+    cluster_log = serializers.CharField(
+        read_only=True, help_text="Where the cluster shows its driver's log; empty where unknown."
+    )
 
     class Meta(RunSerializer.Meta):
         fields: tuple[str, ...] = (
-            *(*RunSerializer.Meta.fields, "waits", "steps", "lines", "driver_log"),
+            *(*RunSerializer.Meta.fields, "waits", "steps", "lines", "application_id"),
+            *("driver_log", "cluster_log"),
         )
         read_only_fields = fields
 

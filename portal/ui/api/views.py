@@ -52,7 +52,7 @@ from portal.ui.views import audit as audit_page
 from portal.ui.views import emergency_stop as stop_page
 from portal.ui.views import mails as mails_page
 from portal.ui.views import runs as runs_page
-from portal.ui.views.driver_logs import DriverLogFilter, driver_log_url
+from portal.ui.views.driver_logs import DriverLogFilter, cluster_log_url, driver_log_url
 
 LAST_LINES = 200
 DRIVER_LOG = [
@@ -87,7 +87,7 @@ class RunDetail(ApiView):
         run.last_lines = list(reversed(lines))
         run.steps = run_steps(run, self.user)
         run.waits = run_waits(run, now=timezone.now())
-        run.driver_log = driver_log_url(run)
+        run.driver_log, run.cluster_log = driver_log_url(run), cluster_log_url(run)
         return run
 
 

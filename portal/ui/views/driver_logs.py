@@ -1,9 +1,11 @@
 """Page of the log that the driver of a run wrote, where this host captured it."""
 
+import re
 from typing import Any
 from uuid import UUID
 
 from django import forms
+from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase, QueryDict, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -17,10 +19,12 @@ from portal.runs.records.driver_logs import (
     driver_lines,
     driver_log_whole,
 )
+from portal.settings.driver_logs import PLACE
 from portal.ui.frame.context import person
 from portal.ui.selectors import get_run_for_user
 
 TEXT_CHARS = 200
+_APPLICATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 class DriverLogFilter(forms.Form):
@@ -103,6 +107,17 @@ def driver_log(request: HttpRequest, run_id: UUID) -> HttpResponseBase:
 def driver_log_url(run: Run) -> str:
     """Return the address of the page; empty where this host has no log of a driver of the run."""
     return reverse("ui:run-driver-log", args=[run.pk]) if attempts_captured(run) else ""
+
+
+def cluster_log_url(run: Run) -> str:
+    """Return where the cluster shows the driver's log; empty where no cluster ran it, or unknown.
+
+    The id is what the job said: only one that is of an id's form becomes a part of an address.
+    """
+    template, application = settings.LAKEWARDEN_DRIVER_LOG_URL, run.application_id
+    if not template or application.startswith("local-") or not _APPLICATION.fullmatch(application):
+        return ""
+    return str(template).replace(PLACE, application)
 
 
 def _whole(run: Run, attempt: int) -> StreamingHttpResponse:

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import escape
+from pytest_django.fixtures import Settings
 
 from portal.access.models import User
 from portal.lake.errors import RuleViolation
@@ -232,3 +234,27 @@ def test_the_run_page_says_where_both_logs_are(people: People) -> None:
     text = shown(people.owner, reverse("ui:run", args=[run.pk]))
     assert "Download the whole log" in text
     assert "Log of the driver" in text
+
+
+def test_the_log_on_the_cluster_is_linked_where_an_address_is_set(
+    people: People, settings: Settings
+) -> None:
+    template = "https://yarn.example.org/logs?a={application_id}&b=1"
+    for setting, application, wanted in (
+        (
+            template,
+            "application_17_0002",
+            "https://yarn.example.org/logs?a=application_17_0002&b=1",
+        ),
+        (template, "local-1700000000000", ""),
+        (template, "", ""),
+        (template, "x/../y?z", ""),
+        ("", "application_17_0002", ""),
+    ):
+        settings.LAKEWARDEN_DRIVER_LOG_URL = setting
+        run = make_run(people.owner, application_id=application)
+        told = client_of(people.owner).get(reverse("ui:api-run", args=[run.pk])).json()
+        assert (told["cluster_log"], told["application_id"]) == (wanted, application)
+        text = shown(people.owner, reverse("ui:run", args=[run.pk]))
+        assert ("Log of the driver on the cluster" in text) is bool(wanted)
+        assert escape(wanted) in text

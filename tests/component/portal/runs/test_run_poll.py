@@ -1,5 +1,6 @@
 """A running application: progress, cancel, its end, with a real process and a real spool."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -50,10 +51,11 @@ def test_progress_reaches_the_row_and_the_log_once(
         running(run, launched, now=now)
         spool.write_progress(step(1, "read", 1))
         spool.write_progress(step(2, "read", 5))
-        spool.write_progress(step(3, "judge", 2, "tables"))
+        spool.write_progress(replace(step(3, "judge", 2, "tables"), application_id="app-1"))
         run_poll(run, now=now)
         stale = Run.objects.get(pk=run.pk)
         assert (run.phase, run.done, run.total, run.message) == ("judge", 2, 10, "tables")
+        assert run.application_id == "app-1"
         run_poll(stale, now=now)
         texts = [line.text for line in run_events(run)]
         assert texts[-2:] == ["read", "judge: tables"]

@@ -67,9 +67,18 @@ def test_looking_for_steps_asks_for_no_acls(tmp_path: Path) -> None:
 
     spool = Spool(NamesOnly(), LakePath.parse(f"file://{tmp_path}"))
     job = job_with(spool)
+    job.application_id = "application_1_0002"
     job.progress("drop", 1, 2)
     job.progress("drop", 2, 2)
-    assert [step.n for step in spool.progress_after(1)] == [2]
+    (last,) = spool.progress_after(1)
+    assert (last.n, last.application_id) == (2, "application_1_0002")
+
+
+def test_a_step_of_an_older_release_is_read(tmp_path: Path) -> None:
+    spool = Spool(LocalFileSystem(), LakePath.parse(f"file://{tmp_path}"))
+    told = '{"n": 1, "phase": "a", "done": 0, "total": 0, "message": "", "at": ""}'
+    (tmp_path / "progress-000001.json").write_text(told)
+    assert [one.application_id for one in spool.progress_after(0)] == [""]
 
 
 def test_the_jvm_is_asked_each_time_and_looked_up_once() -> None:
