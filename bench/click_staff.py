@@ -8,10 +8,9 @@ from bench.click_hand import Desk, Hand, Task
 
 
 def what_if(hand: Hand) -> None:
-    """The list of tables, a table, its policy, another TTL."""
+    """The list of what is due, a table, another TTL."""
     hand.card("Due")
     hand.click(hand.page.locator("#list tbody a code"))
-    hand.link("Policy and what-if")
     hand.fill(hand.page.get_by_label(re.compile("TTL")), "20")
     hand.click(hand.page.get_by_role("button", name=re.compile("Preview|Show|Try")))
     expect(hand.page.locator("#main")).to_contain_text("instead of")
