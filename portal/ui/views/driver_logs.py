@@ -31,19 +31,19 @@ class DriverLogFilter(forms.Form):
     """Lines of a driver's log by what they say, of one attempt, before a place in the file."""
 
     text = forms.CharField(label="Text contains", required=False, max_length=TEXT_CHARS)
-    attempt = forms.TypedChoiceField(label="Attempt", required=False, coerce=int)
 
     def __init__(self, run: Run, asked: QueryDict) -> None:
         super().__init__(asked)
         self.run = run
         self.place = _Place(asked)
-        attempts = range(1, max(run.epoch, 1) + 1)
-        self.fields["attempt"].choices = [  # type: ignore[attr-defined]  # a plain Field to mypy
-            ("", "Latest"),
-            *((str(one), str(one)) for one in attempts),
-        ]
-        if len(attempts) == 1:
-            self.fields["attempt"].widget = forms.HiddenInput()
+        attempts = [str(one) for one in range(1, max(run.epoch, 1) + 1)]
+        self.fields["attempt"] = forms.TypedChoiceField(
+            choices=[("", "Latest"), *((one, one) for one in attempts)],
+            widget=forms.HiddenInput if len(attempts) == 1 else forms.Select,
+            coerce=int,
+            label="Attempt",
+            required=False,
+        )
 
     @property
     def form(self) -> "DriverLogFilter":
