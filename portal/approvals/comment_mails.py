@@ -128,7 +128,7 @@ def _letter(
         subject=f"{who} commented: {proposal.title}",
         intro=f"There is something new in the discussion of the {kind.title.lower()}: "
         f"{proposal.title}",
-        rows=[Row(one.author, one.text) for one in comments],
+        rows=[Row(one.author, one.text, has_lines=True) for one in comments],
         url=page,
         url_label="Open the discussion",
         foot="You get this because you requested it, decided on it or commented on it. Turn such "

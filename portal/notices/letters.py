@@ -18,6 +18,8 @@ class Row:
     what: str
     words: str = ""
     url: str = ""
+    has_lines: bool = False
+    """Whether the words are a person's text, whose lines are kept, below the dash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,7 @@ class Letter:
     intro: str
     rows: Sequence[Row] = ()
     after: Sequence[str] = ()
+    n_shown: int = ROWS_SHOWN
     url: str = ""
     url_label: str = ""
     foot: str = ""
@@ -39,8 +42,8 @@ def letter_mail(letter: Letter, *, username: str) -> Mail:
         "username": username,
         "subject": letter.subject,
         "intro": letter.intro,
-        "rows": letter.rows[:ROWS_SHOWN],
-        "n_more": max(0, len(letter.rows) - ROWS_SHOWN),
+        "rows": letter.rows[: letter.n_shown],
+        "n_more": max(0, len(letter.rows) - letter.n_shown),
         "after": letter.after,
         "url": letter.url,
         "url_label": letter.url_label,

@@ -31,7 +31,14 @@ def alarm_mail_queue(alarm: PolicyEvent, *, now: datetime) -> int:
     people = People.of(alarm.lake)
     url = f"{settings.LAKEWARDEN_BASE_URL}{reverse('lifecycle:policy-alarms')}"
     for username in people.admins:
-        context = {"username": username, "alarm": alarm, "url": f"{url}?lake={alarm.lake}&open=yes"}
+        context = {
+            "username": username,
+            "alarm": alarm,
+            "url": f"{url}?lake={alarm.lake}&open=yes",
+            "url_label": "Every open alarm",
+            "subject": f"Policy alarm: {alarm}",
+            "foot": "This mail comes once a day at most, with the first alarm of the day.",
+        }
         notice_queue(
             KIND,
             lake=alarm.lake,
@@ -41,6 +48,7 @@ def alarm_mail_queue(alarm: PolicyEvent, *, now: datetime) -> int:
             mail=Mail(
                 subject=one_line(f"[Lakewarden] Policy alarm: {alarm}"),
                 text=render_to_string("lifecycle/mail/policy_alarm.txt", context),
+                html=render_to_string("lifecycle/mail/policy_alarm.html", context),
             ),
             now=now,
         )

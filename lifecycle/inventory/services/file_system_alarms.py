@@ -13,7 +13,8 @@ from lifecycle.models import LatestScan, ScanSnapshot
 from portal.access.gauges import Gauge, Sample, register_gauge
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
-from portal.notices.services import Mail, notice_queue, webhook_queue
+from portal.notices.letters import Letter, letter_mail
+from portal.notices.services import notice_queue, webhook_queue
 
 KIND = "lifecycle.unknown_file_systems"
 
@@ -26,10 +27,8 @@ def file_system_alarm_queue(generation: ScanSnapshot, *, now: datetime) -> int:
     lake = generation.lake
     people, day = People.of(lake), day_of(now, get_lake(lake).zone)
     noun = "file system" if len(unknown) == 1 else "file systems"
-    mail = Mail(
-        subject=f"[Lakewarden] Alarm: {len(unknown)} unknown {noun} in lake {lake}",
-        text=picture_problem(lake, generation),
-    )
+    problem = picture_problem(lake, generation)
+    letter = Letter(f"Alarm: {len(unknown)} unknown {noun} in lake {lake}", problem)
     told = keepers(people)
     for username in told:
         notice_queue(
@@ -38,10 +37,10 @@ def file_system_alarm_queue(generation: ScanSnapshot, *, now: datetime) -> int:
             day=day,
             recipient=username,
             email=people.addresses[username],
-            mail=mail,
+            mail=letter_mail(letter, username=username),
             now=now,
         )
-    webhook_queue(KIND, lake=lake, day=day, text=mail.text, now=now)
+    webhook_queue(KIND, lake=lake, day=day, text=problem, now=now)
     return len(told)
 
 

@@ -97,10 +97,14 @@ def _queue(
             "restore_test": restore_test,
             "proof_days": verification_lasts().days,
             "url": url,
+            "url_label": "Open the restore test" if restore_test else "Open the restore tests",
+            "subject": subject,
+            "foot": "This mail comes once a day at most.",
         }
         mail = Mail(
             subject=f"[Lakewarden] {subject}",
             text=render_to_string("lifecycle/mail/drill_alarm.txt", context),
+            html=render_to_string("lifecycle/mail/drill_alarm.html", context),
         )
         notice_queue(
             kind,

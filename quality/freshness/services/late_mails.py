@@ -16,14 +16,16 @@ from django.utils import timezone
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 from portal.lake.lines import one_line
+from portal.notices.letters import Letter, Row, letter_mail
 from portal.notices.reached import notified_staff, people_reached
-from portal.notices.services import Mail, notice_queue, webhook_queue
+from portal.notices.services import notice_queue, webhook_queue
 from quality.freshness.selectors.expected import late_unsaid
 from quality.models import ExpectedPartition, FreshnessStatus
 
 LATE = "readiness.late"
 _MOST = 500
 _NAMED = 20
+_PREFIX = "[Lakewarden] "
 
 
 def late_tell(lake: str, *, now: datetime) -> int:
@@ -45,7 +47,7 @@ def late_tell(lake: str, *, now: datetime) -> int:
             every = username in keepers
             told = mine if every else [row for row in mine if row.rule.owner == username]
             if told:
-                mail = Mail(subject=_subject(told), text=_text(username, lake, told))
+                mail = letter_mail(_letter(lake, told), username=username)
                 notice_queue(
                     once, lake=lake, day=day, recipient=username, email=email, mail=mail, now=now
                 )
@@ -76,14 +78,17 @@ def _url(lake: str) -> str:
     return f"{settings.LAKEWARDEN_BASE_URL}{reverse('readiness:awaited')}?{query}"
 
 
-def _text(username: str, lake: str, rows: Sequence[ExpectedPartition]) -> str:
+def _letter(lake: str, rows: Sequence[ExpectedPartition]) -> Letter:
     zone = get_lake(lake).zone
-    lines = [f"Hello {username},", "", "Not ready in time:", ""]
-    for row in rows[:_NAMED]:
+    told = []
+    for row in rows:
         due = timezone.localtime(row.due_at, zone)
-        lines.append(
-            one_line(f"- {row.rule}, {row.spec}: due {due:%Y-%m-%d %H:%M %Z}. {row.reason}")
-        )
-    if len(rows) > _NAMED:
-        lines.append(f"- and {len(rows) - _NAMED} more")
-    return "\n".join([*lines, "", f"What is late now: {_url(lake)}", ""])
+        told.append(Row(f"{row.rule}, {row.spec}", f"due {due:%Y-%m-%d %H:%M %Z}. {row.reason}"))
+    return Letter(
+        subject=_subject(rows).removeprefix(_PREFIX),
+        intro="Not ready in time:",
+        rows=told,
+        n_shown=_NAMED,
+        url=_url(lake),
+        url_label="What is late now",
+    )

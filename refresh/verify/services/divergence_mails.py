@@ -15,8 +15,9 @@ from django.urls import reverse
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 from portal.lake.lines import one_line
+from portal.notices.letters import Letter, Row, letter_mail
 from portal.notices.reached import notified_staff
-from portal.notices.services import Mail, notice_queue, webhook_queue
+from portal.notices.services import notice_queue, webhook_queue
 from refresh.freshness.domain.freshness import Freshness
 from refresh.models import RefreshTarget, TargetFrontEnd, WatchedTable
 
@@ -67,9 +68,7 @@ def _write(
     url = f"{settings.LAKEWARDEN_BASE_URL}{reverse('refresh:table', args=[target.pk])}"
     subject = _subject(kind, target, rows)
     for username, email in addresses.items():
-        mail = Mail(
-            subject=f"[Lakewarden] {subject}", text=_text(kind, username, subject, rows, url=url)
-        )
+        mail = letter_mail(_letter(kind, subject, rows, url=url), username=username)
         notice_queue(once, lake=lake, day=day, recipient=username, email=email, mail=mail, now=now)
     webhook_queue(once, lake=lake, day=day, text=f"{subject}: {url}", now=now)
     return len(addresses)
@@ -82,19 +81,20 @@ def _subject(kind: str, target: RefreshTarget, rows: Sequence[TargetFrontEnd]) -
     return one_line(f"Resolved: {n_fes} agree{'s' if len(rows) == 1 else ''} on {target} again")
 
 
-def _text(
-    kind: str, username: str, subject: str, rows: Sequence[TargetFrontEnd], *, url: str
-) -> str:
-    lines = [f"Hello {username},", "", f"{subject}.", ""]
-    if kind == DIVERGED:
-        lines += [one_line(f"- {row.fe.name}: {row.divergence_reason}") for row in rows]
-        lines += [
-            "",
-            "A probe compared what the front end knows with the metastore. The portal has the "
-            "whole table refreshed by itself, once an hour at most. Until then queries on it may "
-            "be answered from other data. Another mail is sent when a probe agrees again.",
-        ]
-    else:
-        lines += [one_line(f"- {row.fe.name}") for row in rows]
-        lines += ["", "A probe after the last refresh found what the metastore has."]
-    return "\n".join([*lines, "", f"The table on every front end: {url}", ""])
+def _letter(kind: str, subject: str, rows: Sequence[TargetFrontEnd], *, url: str) -> Letter:
+    is_diverged = kind == DIVERGED
+    after = (
+        "A probe compared what the front end knows with the metastore. The portal has the whole "
+        "table refreshed by itself, once an hour at most. Until then queries on it may be "
+        "answered from other data. Another mail is sent when a probe agrees again."
+        if is_diverged
+        else "A probe after the last refresh found what the metastore has."
+    )
+    return Letter(
+        subject=subject,
+        intro=f"{subject}.",
+        rows=[Row(row.fe.name, row.divergence_reason if is_diverged else "") for row in rows],
+        after=(after,),
+        url=url,
+        url_label="The table on every front end",
+    )

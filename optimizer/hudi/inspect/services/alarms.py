@@ -19,13 +19,13 @@ from optimizer.models import HudiAlarm, HudiTable
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 from portal.lake.lines import one_line
+from portal.notices.letters import Letter, Row, letter_mail
 from portal.notices.reached import get_notified_user, notified_staff
-from portal.notices.services import Mail, notice_queue, webhook_queue
+from portal.notices.services import notice_queue, webhook_queue
 
 RAISED, OVER = "optimizer.hudi_alarm", "optimizer.hudi_over"
 # One that comes and goes is told of once in so long, unless it is worse than what was told.
 QUIET_FOR = timedelta(hours=24)
-_ROWS_SHOWN = 100
 _PAGE = "/optimizer/hudi/{}/"
 
 
@@ -41,7 +41,8 @@ def alarms_keep(
     for code, one in holds.items():
         said = {"severity": one.severity.value, "words": one.words}
         if code in known:
-            again = {"notified_at": None} if is_worse(one.severity, known[code].severity) else {}
+            is_news = is_worse(one.severity, known[code].severity)
+            again = {"notified_at": None, "resolved_notified_at": None} if is_news else {}
             HudiAlarm.objects.filter(pk=known[code].pk).update(**said, **again)
             continue
         told = HudiAlarm.objects.filter(table=table, code=code, notified_at__gt=now - QUIET_FOR)
@@ -53,6 +54,8 @@ def alarms_keep(
             code=code,
             opened_at=now,
             notified_at=last.notified_at if last else None,
+            # Of one that comes and goes the end is not told anew either.
+            resolved_notified_at=last.resolved_notified_at if last else None,
             **said,
         )
 
@@ -63,9 +66,16 @@ def alarms_tell(lake: str, *, now: datetime) -> int:
     begun = rows.filter(is_open=True, notified_at=None)
     ended = rows.filter(is_open=None, resolved_notified_at=None).exclude(notified_at=None)
     with transaction.atomic():
+        # People believe that these are over, and they have been back for long.
+        _thought_over(rows, now - QUIET_FOR).update(notified_at=None, resolved_notified_at=None)
         began = _marked(begun, "notified_at", now=now)
         over_now = [one for one in _marked(ended, "resolved_notified_at", now=now) if _is_over(one)]
         return _write(RAISED, lake, began, now=now) + _write(OVER, lake, over_now, now=now)
+
+
+def _thought_over(rows: QuerySet[HudiAlarm], at: datetime) -> QuerySet[HudiAlarm]:
+    """Return open alarms whose end was told, and whose beginning was last told before `at`."""
+    return rows.filter(is_open=True, notified_at__lte=at).exclude(resolved_notified_at=None)
 
 
 def alarms_open(lake: str) -> QuerySet[HudiAlarm]:
@@ -99,7 +109,7 @@ def _write(kind: str, lake: str, alarms: Sequence[HudiAlarm], *, now: datetime) 
     told = _by_recipient(alarms)
     for (username, email), theirs in told.items():
         subject = _subject(kind, theirs)
-        mail = Mail(subject=f"[Lakewarden] {subject}", text=_text(kind, username, subject, theirs))
+        mail = letter_mail(_letter(kind, subject, theirs), username=username)
         notice_queue(once, lake=lake, day=day, recipient=username, email=email, mail=mail, now=now)
     webhook_queue(once, lake=lake, day=day, text=_subject(kind, alarms), now=now)
     return len(told)
@@ -131,21 +141,18 @@ def _subject(kind: str, alarms: Sequence[HudiAlarm]) -> str:
     )
 
 
-def _text(kind: str, username: str, subject: str, alarms: Sequence[HudiAlarm]) -> str:
-    lines = [f"Hello {username},", "", f"{subject}.", ""]
-    for one in alarms[:_ROWS_SHOWN]:
+def _letter(kind: str, subject: str, alarms: Sequence[HudiAlarm]) -> Letter:
+    is_raised = kind == RAISED
+    rows = []
+    for one in alarms:
         title = TITLES.get(one.code, one.code)
-        words = f": {one.words}" if kind == RAISED else f", since {one.opened_at:%Y-%m-%d %H:%M}."
+        words = one.words if is_raised else f"since {one.opened_at:%Y-%m-%d %H:%M}"
         url = f"{settings.LAKEWARDEN_BASE_URL}{_PAGE.format(one.table_id)}"
-        lines += [one_line(f"- {one.table}: {title}{words}"), f"  {url}"]
-    if len(alarms) > _ROWS_SHOWN:
-        lines.append(f"And {len(alarms) - _ROWS_SHOWN} more.")
-    if kind == RAISED:
-        lines += [
-            "",
-            "The page of a table shows the evidence and how to fix it. Another mail is sent",
-        ]
-        lines.append("when an inspection no longer finds it.")
-    else:
-        lines += ["", "The last inspection no longer found it."]
-    return "\n".join([*lines, ""])
+        rows.append(Row(str(one.table), f"{title}: {words}", url))
+    after = (
+        "The page of a table shows the evidence and how to fix it. Another mail is sent when an "
+        "inspection no longer finds it, or finds it worse."
+        if is_raised
+        else "The last inspection no longer found it."
+    )
+    return Letter(subject=subject, intro=f"{subject}.", rows=rows, after=(after,))

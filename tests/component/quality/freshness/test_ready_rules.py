@@ -240,7 +240,7 @@ def test_who_keeps_the_lake_and_who_owns_the_table_is_told_once(
     assert mails["olga"].subject == f"[Lakewarden] Late: {DAY} of shop.notes is not ready"
     assert "shop.sales" not in mails["olga"].text
     assert "shop.notes" not in mails["dora"].text
-    assert "and 3 more" in mails["otto"].text
+    assert "And 3 more" in mails["otto"].text
     assert "/readiness/?lake=main&late=now" in mails["otto"].text
     assert late_tell("main", now=now) == 0
     assert Notice.objects.count() == len(mails)

@@ -45,6 +45,8 @@ def test_n13_keepers_are_told_once_a_divergence_and_once_when_it_is_over(
         "[Lakewarden] Alarm: 3 front ends of bi may answer hive.shop.sales wrongly"
     )
     assert "different numbers of rows" in mail.text
+    assert "different numbers of rows" in mail.html
+    assert mail.kind_words == "Alarm: front end may answer wrongly"
     assert f"/refresh/tables/{set_.target.pk}/" in mail.text
     assert mail.state == NoticeState.QUEUED
     set_.work()

@@ -93,6 +93,32 @@ def test_an_alarm_is_opened_told_once_renewed_and_closed(lake: LakeConfig) -> No
     assert Notice.objects.filter(kind__startswith=RAISED).count() == 2 * n_mails
 
 
+def test_the_mail_has_an_html_part_with_the_same(lake: LakeConfig) -> None:
+    row = hudi(now=NOW - MINUTE)
+    taken_in(lake, row, ill())
+    mail = Notice.objects.get(kind__startswith=f"{RAISED}.", recipient="olga")
+    assert f'/optimizer/hudi/{row.pk}/">shop.clicks</a>' in mail.html
+    assert "Read-optimized view is stale" in mail.html
+    assert "Hello olga," in mail.html
+    assert mail.kind_words == "Alarm: Hudi table"
+
+
+def test_one_that_comes_and_goes_is_told_over_once_and_again_after_a_day(lake: LakeConfig) -> None:
+    row = hudi(now=NOW - MINUTE)
+    taken_in(lake, row, ill())
+    for minute in (1, 3, 5):
+        taken_in(lake, row, well(NOW + minute * MINUTE))
+        taken_in(lake, row, ill(NOW + (minute + 1) * MINUTE))
+    n_mails = len(mails(RAISED))
+    assert Notice.objects.filter(kind__startswith=RAISED, recipient="olga").count() == 1
+    assert Notice.objects.filter(kind__startswith=OVER, recipient="olga").count() == 1
+    assert alarms_tell(LAKE, now=NOW + QUIET_FOR) == 0
+    assert alarms_tell(LAKE, now=NOW + QUIET_FOR + 2 * DAYS) == n_mails, "it was thought over"
+    assert alarms_tell(LAKE, now=NOW + QUIET_FOR + 3 * DAYS) == 0
+    taken_in(lake, row, well(NOW + QUIET_FOR + 4 * DAYS))
+    assert Notice.objects.filter(kind__startswith=OVER, recipient="olga").count() == 2
+
+
 def test_an_alarm_that_gets_worse_is_told_again(lake: LakeConfig) -> None:
     row = hudi(now=NOW - MINUTE)
     taken_in(lake, row, ill())
