@@ -13,7 +13,7 @@ from optimizer.core.domain.bands import band_of
 from optimizer.core.domain.scoring import priority_of
 from optimizer.core.models import MaintainedTable
 from optimizer.core.selectors.table_health import FILES
-from optimizer.core.ui.table_links import PART_NAMES, tasks_page
+from optimizer.core.ui.table_links import PART_NAMES, files_url, tasks_page
 from optimizer.hudi.planner.domain.deciding import service_priority
 from optimizer.iceberg.inspect.domain.health import whole_points
 from optimizer.models import HealthPoint, OptimizeTask, PolicyVersion, RemovalPlan
@@ -38,6 +38,12 @@ def part_path(context: Context, row: MaintainedTable, name: str) -> str:
     if not context["frame"].get("subject"):
         return reverse(f"optimizer:{name}", args=[row.pk])
     return table_path(row.db, row.table, FILES, PART_NAMES[name])
+
+
+@register.simple_tag
+def files_page(row: MaintainedTable, name: str = "") -> str:
+    """Return the tab of a table's files, or one of its parts, on the page of the table."""
+    return files_url(row, name)
 
 
 @register.filter

@@ -8,10 +8,17 @@ from django.utils.safestring import SafeString
 
 from portal.ui.frame.states import badge_for
 from portal.ui.templatetags.lw import NOTHING, icon
-from refresh.models import TargetFrontEnd
+from refresh.freshness.ui.tables import table_url
+from refresh.models import RefreshTarget, TargetFrontEnd
 from refresh.worker.domain.lanes import Lane
 
 register = template.Library()
+
+
+@register.simple_tag
+def cache_page(target: RefreshTarget) -> str:
+    """Return the page of a table at its tab Cache, in the cluster of the target."""
+    return table_url(target)
 
 
 @register.simple_tag

@@ -130,7 +130,7 @@ def _due(
     what = f"{at_least}{n_items:,} {noun}" if table.n_partitions else "the table"
     lowest, highest = min(row.first for row in runs), max(row.last for row in runs)
     names = lowest if lowest == highest else f"{lowest} to {highest}"
-    path = reverse("lifecycle:table", args=[table.db, table.table])
+    path = reverse("ui:table-tab", args=[table.db, table.table, "lifecycle"])
     overdue = f"Due since {since}. " if since < today else ""
     last = max(row.due_last or today for row in runs)
     later = f"The range goes on to {last}; counted is what is due by {until}. "

@@ -112,5 +112,5 @@ def list_path(lake: str, username: str) -> str:
 
 def table_path(table: TableFinding) -> str:
     """Return the place of a table's page on the portal."""
-    path = reverse("lifecycle:table", args=[table.db, table.table])
+    path = reverse("ui:table-tab", args=[table.db, table.table, "lifecycle"])
     return f"{path}?{urlencode({'lake': table.lake})}"

@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
-from lifecycle.core.ui.links import list_url
+from lifecycle.core.ui.links import list_url, table_url
 from lifecycle.drop.models.plans import ENDED
 from lifecycle.inventory.selectors.findings import current_generation
-from lifecycle.models import PlanState, RelocationPlan
+from lifecycle.models import PathFinding, PlanState, RelocationPlan
 from lifecycle.relocation.selectors import (
     CANDIDATE_ORDERS,
     FIX_ITEM_ORDERS,
@@ -34,6 +34,10 @@ from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.tables import Column
 from portal.ui.proposals import decide_page, proposal_context, reasoned_page
+
+
+def _table_url(row: PathFinding) -> str | None:
+    return table_url(row.lake, row.db, row.table) if row.table else None
 
 
 def fix_url(row: RelocationPlan) -> str:
@@ -93,7 +97,7 @@ CANDIDATES = ListSpec(
     template="lifecycle/relocation_new.html",
     caption="Tables and partitions with path rule violations",
     columns=(
-        Column(key="__str__", title="Name", kind="code", sort="name"),
+        Column(key="__str__", title="Name", kind="code", sort="name", url=_table_url),
         Column(key="kind", title="Kind"),
         Column(
             key="hint",

@@ -2,8 +2,10 @@
 
 from django.urls import reverse
 
-from optimizer.core.models import TABLE_FIELDS, OptimizeTask
+from optimizer.core.models import TABLE_FIELDS, MaintainedTable, OptimizeTask
+from optimizer.core.selectors.table_health import FILES
 from optimizer.removals.models import RemovalPlan
+from portal.ui.tables.addresses import table_url
 
 PART_NAMES = {
     "table": "",
@@ -20,10 +22,22 @@ PART_NAMES = {
     "hudi-settings": "settings",
 }
 """By the former address of a page, which part of the tab of its table's files it is."""
-_TASKS_PAGES = {"iceberg": "optimizer:table-tasks", "hudi": "optimizer:hudi-tasks"}
+_PAGES = {"iceberg": "table", "hudi": "hudi-table"}
+_TASKS_PAGES = {"iceberg": "table-tasks", "hudi": "hudi-tasks"}
+
+
+def files_url(row: MaintainedTable, name: str = "", **query: str) -> str:
+    """Return the tab of a table's files, or one of its parts by the name of its former address.
+
+    Of a table that is gone it is that address: the table's page has no files any more.
+    """
+    name = name or _PAGES[row.table_format]
+    if row.is_deleted:
+        return reverse(f"optimizer:{name}", args=[row.pk])
+    return table_url(row.lake, row.db, row.table, FILES, PART_NAMES[name], **query)
 
 
 def tasks_page(row: OptimizeTask | RemovalPlan) -> str:
     """Return the page of the tasks of the table that a row is about."""
-    key = getattr(row, f"{TABLE_FIELDS[row.table_format]}_id")
-    return reverse(_TASKS_PAGES[row.table_format], args=[key])
+    table = getattr(row, TABLE_FIELDS[row.table_format])
+    return files_url(table, _TASKS_PAGES[row.table_format])

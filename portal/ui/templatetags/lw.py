@@ -16,12 +16,14 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from portal.catalog.services.registry import OVERVIEW
 from portal.lake.clock import from_epoch_seconds
 from portal.lake.errors import NotVisible
 from portal.runs.kinds.registry import get_kind
 from portal.ui.charts.figures import Chart
 from portal.ui.frame.states import badge_for
 from portal.ui.lists.tables import Cell, Table
+from portal.ui.tables.addresses import table_url
 
 register = template.Library()
 
@@ -231,6 +233,12 @@ def pairs(value: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
 def state_word(state: str) -> str:
     """Return the word of a state, for text and option lists."""
     return badge_for(str(state)).word
+
+
+@register.simple_tag
+def table_page(lake: str, db: str, table: str, key: str = OVERVIEW) -> str:
+    """Return the page of a table, or one of its tabs."""
+    return table_url(lake, db, table, key)
 
 
 @register.simple_tag(takes_context=True)

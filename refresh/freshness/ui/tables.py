@@ -13,7 +13,9 @@ from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.tables import Column
 from portal.ui.tables.addresses import moved_to_tab
+from portal.ui.tables.addresses import table_url as tab_url
 from refresh.core.selectors.addresses import read_addresses
+from refresh.freshness.selectors.table_health import CACHE
 from refresh.freshness.selectors.tables import (
     COUNTED_AT_MOST,
     TARGET_ORDERS,
@@ -36,8 +38,14 @@ HISTORY_SHOWN = 20
 
 
 def table_url(row: RefreshTarget) -> str:
-    """Return the page of a table in a cluster."""
-    return reverse("refresh:table", args=[row.pk])
+    """Return the page of a table at its tab Cache, in this cluster.
+
+    Of a table that is gone it is the former address: the table's page has no cache any more.
+    """
+    if row.watched.is_deleted:
+        return reverse("refresh:table", args=[row.pk])
+    watched = row.watched
+    return tab_url(watched.lake, watched.db, watched.table, CACHE, target=str(row.pk))
 
 
 def _cell(title: str, name: str, **options: Any) -> Column:

@@ -6,6 +6,7 @@ refresh seemed to repair it meanwhile. Telling twice writes nothing new.
 
 from collections.abc import Sequence
 from datetime import datetime
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.db import transaction
@@ -65,7 +66,7 @@ def _write(
     day = day_of(now, get_lake(lake).zone)
     # Of one kind one mail a day is written, and each divergence is told of.
     once = f"{kind}.{target.pk}.{int(now.timestamp() * 1_000_000)}"
-    url = f"{settings.LAKEWARDEN_BASE_URL}{reverse('refresh:table', args=[target.pk])}"
+    url = f"{settings.LAKEWARDEN_BASE_URL}{_table_path(target)}"
     subject = _subject(kind, target, rows)
     for username, email in addresses.items():
         mail = letter_mail(_letter(kind, subject, rows, url=url), username=username)
@@ -98,3 +99,10 @@ def _letter(kind: str, subject: str, rows: Sequence[TargetFrontEnd], *, url: str
         url=url,
         url_label="The table on every front end",
     )
+
+
+def _table_path(target: RefreshTarget) -> str:
+    if target.watched.is_deleted:
+        return reverse("refresh:table", args=[target.pk])
+    path = reverse("ui:table-tab", args=[target.watched.db, target.watched.table, "cache"])
+    return f"{path}?{urlencode({'lake': target.watched.lake, 'target': target.pk})}"

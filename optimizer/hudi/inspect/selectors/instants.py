@@ -102,8 +102,14 @@ def instants_found(user: User, lake: str, text: str, limit: int) -> list[Hit]:
     return [
         Hit(
             f"Instant {row.instant}",
-            f"{reverse('optimizer:hudi-timeline', args=[row.table_id])}?{query}",
+            f"{_timeline_path(row)}?{query}",
             f"{row.table}, {row.action}, {badge_for(f'INSTANT_{row.state}').word}",
         )
         for row in rows.select_related("table").order_by("table__db", "table__table")[:limit]
     ]
+
+
+def _timeline_path(row: HudiInstant) -> str:
+    if row.table.is_deleted:
+        return reverse("optimizer:hudi-timeline", args=[row.table_id])
+    return reverse("ui:table-part", args=[row.table.db, row.table.table, "files", "timeline"])

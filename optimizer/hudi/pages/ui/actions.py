@@ -3,10 +3,10 @@
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
+from optimizer.core.ui.table_links import files_url
 from optimizer.hudi.inspect.services.inspection import hudi_inspection_ask
 from optimizer.hudi.maintenance.domain.tasks import Service, Step
 from optimizer.hudi.pages.ui.service_status import CHOSEN
@@ -88,7 +88,7 @@ def resume(request: HttpRequest, table_id: int) -> HttpResponse:
 
 def services_url(table: HudiTable) -> str:
     """Return the page of a table's services."""
-    return reverse("optimizer:hudi-services", args=[table.pk])
+    return files_url(table, "hudi-services")
 
 
 def _step_of(request: HttpRequest) -> tuple[Service, Step]:

@@ -1,10 +1,10 @@
 """The page of all Hudi tables: how well each is, what is wrong, what waits, what is done."""
 
 from django.http import HttpRequest, HttpResponseBase
-from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from optimizer.core.ui.columns import cell
+from optimizer.core.ui.table_links import files_url
 from optimizer.hudi.tables.selectors.tables import (
     HUDI_ORDERS,
     HudiFilter,
@@ -18,7 +18,7 @@ from portal.ui.lists.answers import ListSpec, list_response
 
 def hudi_url(row: HudiTable) -> str:
     """Return the page of a table."""
-    return reverse("optimizer:hudi-table", args=[row.pk])
+    return files_url(row)
 
 
 HUDI_TABLES = ListSpec(

@@ -67,8 +67,14 @@ def snapshots_found(user: User, lake: str, text: str, limit: int) -> list[Hit]:
     return [
         Hit(
             f"Snapshot {row.snapshot_id}",
-            f"{reverse('optimizer:table-commits', args=[row.table_id])}?{query}",
+            f"{_commits_path(row)}?{query}",
             f"{row.table}, {row.operation or 'commit'}",
         )
         for row in rows.order_by("-at")[:limit]
     ]
+
+
+def _commits_path(row: Commit) -> str:
+    if row.table.is_deleted:
+        return reverse("optimizer:table-commits", args=[row.table_id])
+    return reverse("ui:table-part", args=[row.table.db, row.table.table, "files", "commits"])

@@ -1,10 +1,10 @@
 """The page of all Iceberg tables: how healthy each is, how that went, and what is done about it."""
 
 from django.http import HttpRequest, HttpResponseBase
-from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from optimizer.core.ui.columns import cell
+from optimizer.core.ui.table_links import files_url
 from optimizer.iceberg.tables.selectors.tables import (
     TABLE_ORDERS,
     TableFilter,
@@ -19,7 +19,7 @@ from portal.ui.lists.tables import Column
 
 def table_url(row: IcebergTable) -> str:
     """Return the page of a table."""
-    return reverse("optimizer:table", args=[row.pk])
+    return files_url(row)
 
 
 TABLES = ListSpec(

@@ -47,7 +47,7 @@ def test_n13_keepers_are_told_once_a_divergence_and_once_when_it_is_over(
     assert "different numbers of rows" in mail.text
     assert "different numbers of rows" in mail.html
     assert mail.kind_words == "Alarm: front end may answer wrongly"
-    assert f"/refresh/tables/{set_.target.pk}/" in mail.text
+    assert f"/cache/?lake=main&target={set_.target.pk}" in mail.text
     assert mail.state == NoticeState.QUEUED
     set_.work()
     # Refreshed, but no probe has agreed: found again, it is still the same divergence.
