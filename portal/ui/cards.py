@@ -16,7 +16,6 @@ from portal.ui.frame.context import lake_or_none, person
 from portal.ui.selectors import failed_runs_of
 
 LOOK_BACK = timedelta(days=7)
-SHOWN_AT_MOST = 100
 
 
 def failed_runs_card(request: HttpRequest) -> Card | None:
@@ -25,16 +24,16 @@ def failed_runs_card(request: HttpRequest) -> Card | None:
     lake = lake_or_none(request)
     if lake is None:
         return None
-    failed = list(failed_runs_of(user, lake, since=timezone.now() - LOOK_BACK)[:SHOWN_AT_MOST])
-    if not failed:
+    newest = failed_runs_of(user, lake, since=timezone.now() - LOOK_BACK).first()
+    if newest is None:
         return None
-    newest, n_failed = failed[0], len(failed)
+    n_failed = n_failed_runs(request)
     query = urlencode({"state": RunState.FAILED.value, "requested_by": user.username})
     address = f"{reverse('ui:runs')}?{query}"
     return Card(
         kind="waiting",
         title="Your run failed" if n_failed == 1 else "Your runs failed",
-        value=f"{n_failed:,}" if n_failed < SHOWN_AT_MOST else f"{SHOWN_AT_MOST:,}+",
+        value=f"{n_failed:,}",
         url=reverse("ui:run", args=[newest.pk]) if n_failed == 1 else address,
         detail=f"{_title(newest.kind)}: {(newest.error or {}).get('message', newest.message)}",
         icon="alert-circle",

@@ -6,13 +6,17 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.test import RequestFactory
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
 
 from lifecycle.drop.services.plans import DropPlans
 from lifecycle.models import PolicyRequest
 from lifecycle.policies.domain.states import RequestKind
 from lifecycle.policies.services.requests import request_digest
 from portal.access.models import User
+from portal.access.registry import cards_for
 from portal.access.selectors import people_with_roles
 from portal.approvals.models import Approval
 from portal.approvals.proposals import ProposalKind, proposal_kinds
@@ -139,6 +143,20 @@ def test_who_may_decide_is_read_with_their_roles_at_once(people: People) -> None
     admins = {people.admin.username, people.second.username, people.third.username}
     assert set(roles) == admins | {people.stranger.username}
     assert roles[people.stranger.username] == frozenset()
+
+
+def test_the_cards_of_home_add_up_to_the_badge(people: People, rf: RequestFactory) -> None:
+    for case in CASES.values():
+        for n in (0, 1):
+            case.ask("otto", timezone.now(), n)
+    inbox, n_cards = reverse("ui:approvals"), {}
+    for user in (people.admin, people.second, people.operator, people.owner, people.stranger):
+        request = rf.get("/", {"lake": LAKE})
+        request.user = user
+        cards = [card for card in cards_for(request) if card.url.startswith(f"{inbox}?")]
+        assert sum(int(card.value) for card in cards) == n_needs_me(user, LAKE), user
+        n_cards[user] = len(cards)
+    assert n_cards[people.admin] == len(CASES)
 
 
 def test_the_number_is_kept_until_something_happens(people: People) -> None:

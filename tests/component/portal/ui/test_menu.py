@@ -161,6 +161,21 @@ def test_jobs_have_a_badge_of_the_failed_runs_that_the_person_asked_for(
         )
     assert badges(people.owner) == {"Jobs": 2}
     assert badges(people.admin) == {}
+    Run.objects.bulk_create(
+        [
+            Run(
+                lake=LAKE,
+                kind="lifecycle.scan",
+                state=RunState.FAILED,
+                requested_by="olga",
+                queued_at=timezone.now(),
+            )
+            for _ in range(120)
+        ]
+    )
+    assert badges(people.owner) == {"Jobs": 122}
+    home = shown(people.owner, "/")
+    assert '<span class="lw-waiting-value">122</span>' in home
 
 
 def test_badges_cost_two_queries_as_long_as_nothing_happens(
