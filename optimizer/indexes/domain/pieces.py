@@ -31,10 +31,18 @@ class Tokens:
 
 @dataclass(frozen=True)
 class Ngrams:
-    """n-grams as numbers, with the place of the string that each is of."""
+    """n-grams as numbers."""
 
     numbers: Words
-    owners: Longs
+    inside: Bools
+    """Which windows of the code points lie inside one string, and so are n-grams."""
+    offsets: Longs
+
+    @property
+    def owners(self) -> Longs:
+        """The place of the string that each n-gram is of."""
+        all_owners = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+        return all_owners[: len(self.inside)][self.inside]
 
 
 def tokens(strings: ByteStrings) -> Tokens:
@@ -64,6 +72,8 @@ def code_points(strings: ByteStrings) -> tuple[Words, Longs] | None:
     """Return all code points, and the offsets of each string in them; None if not UTF-8."""
     base = int(strings.offsets[0])
     data = strings.data[base : strings.offsets[-1]]
+    if not len(data) or int(data.max()) < 0x80:
+        return data.astype(np.uint64), strings.offsets - base
     leads = (data & 0xC0) != 0x80
     starts = strings.starts[strings.lengths > 0] - base
     if not leads[starts].all():
@@ -84,14 +94,17 @@ def has_odd_lower(points: Words) -> bool:
 
 def ngrams(points: Words, offsets: Longs, n: int) -> Ngrams:
     """Return each window of n code points that lies inside one string."""
-    folded = points + np.where((points >= 65) & (points <= 90), 32, 0).astype(np.uint64)
+    folded = points + ((points - np.uint64(65) < 26).astype(np.uint64) << np.uint64(5))
     count = max(len(folded) - n + 1, 0)
     numbers = np.zeros(count, np.uint64)
     for at in range(n):
         numbers = (numbers << _CHARACTER) | folded[at : at + count]
-    owners = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[:count]
-    inside = np.arange(count) + n <= offsets[1:][owners]
-    return Ngrams(numbers[inside], owners[inside])
+    inside = np.ones(count, np.bool_)
+    starts, ends = offsets[:-1], offsets[1:]
+    for back in range(1, n):
+        cut = ends[ends - back >= starts] - back
+        inside[cut[cut < count]] = False
+    return Ngrams(numbers[inside], inside, offsets)
 
 
 def tokens_of(text: str) -> list[bytes]:

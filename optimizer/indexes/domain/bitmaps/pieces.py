@@ -5,11 +5,12 @@ many rows hold costs no more than its bitmap.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from pyroaring import BitMap
 
-from optimizer.indexes.domain.bitmaps.building import by_key, heading, split
+from optimizer.indexes.domain.bitmaps.building import by_key, heading
 from optimizer.indexes.domain.bitmaps.dictionary import Key, Numbering, distinct_strings
 from optimizer.indexes.domain.bitmaps.rows import bitmap_of
 from optimizer.indexes.domain.bloom import TooManyKeys
@@ -48,7 +49,8 @@ class PieceBitmapBuilder:
 
     def add_ngrams(self, found: Ngrams, rows: Longs) -> None:
         """Take in n-grams; otherwise as `add_tokens`."""
-        numbers, places = np.unique(found.numbers, return_inverse=True)
+        numbers = distinct(found.numbers)
+        places = np.searchsorted(numbers, found.numbers)
         self._add(numbers.tolist(), places, rows[found.owners])
 
     def add_nulls(self, rows: Longs) -> None:
@@ -69,11 +71,12 @@ class PieceBitmapBuilder:
     def _settle(self) -> None:
         if not self._waiting:
             return
-        pairs = np.concatenate(self._waiting)
+        pairs = np.sort(np.concatenate(self._waiting))
         self._waiting, self._count = [], 0
-        numbers, rows = (pairs >> _ROW).astype(np.int64), (pairs & _ROW_BITS).astype(np.int64)
-        for number, some in split(numbers, rows):
-            more = bitmap_of(some)
+        numbers, rows = (pairs >> _ROW).astype(np.int64), (pairs & _ROW_BITS).astype(np.uint32)
+        cuts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(rows)]
+        for start, end in pairwise(cuts if len(rows) else ()):
+            more, number = bitmap_of(rows[start:end]), int(numbers[start])
             known = self._bitmaps.get(number)
             self._bitmaps[number] = more if known is None else known | more
 
