@@ -85,7 +85,7 @@ class JvmReader:
         if op in compared:
             side = self._leaf_kind(compared[op])
             return java.compared(side, field, of, self.value(kind, values[0]))
-        if op == "is null":
+        if op in ("is null", "is_null"):
             return java.isNull(field, of)
         lowered, plain = op.startswith("lower "), op.removeprefix("lower ")
         return java.like(field, self._pattern(plain, str(values[0])), lowered)
@@ -101,9 +101,9 @@ class JvmReader:
                 return java.of(text, "\\")
             case "contains":
                 return java.containing(text)
-            case "begins":
+            case "begins" | "starts_with":
                 return java.beginningWith(text)
-            case "ends":
+            case "ends" | "ends_with":
                 return java.endingWith(text)
             case _:
                 return java.equalTo(text)

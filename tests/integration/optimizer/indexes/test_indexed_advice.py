@@ -185,3 +185,19 @@ def test_the_planning_of_a_query_is_told_without_running_it(lake: IndexedTables)
     assert set(told["kept"]) <= set(table.live())
     assert told["kept_bytes"] < told["bytes"]
     assert dict(told["dropped"]) == {"bloom of id": 3}
+
+
+def test_the_session_catalog_reads_iceberg_tables_with_indexes(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    lake = IndexedTables.under(spark, tmp_path)
+    made(lake, "default.in_session").index(KINDS)
+    of_session = "spark.sql.catalog.spark_catalog"
+    lake.spark.conf.set(of_session, "lakewarden.indexes.IndexedSessionCatalog")
+    lake.spark.conf.set(f"{of_session}.type", "hadoop")
+    lake.spark.conf.set(f"{of_session}.warehouse", f"file:{tmp_path}")
+    found = lake.spark.sql("SELECT * FROM default.in_session WHERE id = 15")
+    assert found.rdd.getNumPartitions() == 1
+    assert [row.id for row in found.collect()] == [15]
+    lake.spark.createDataFrame([(1,)], "one INT").createOrReplaceTempView("of_the_session")
+    assert lake.spark.sql("SELECT * FROM of_the_session").count() == 1

@@ -2,17 +2,17 @@ package lakewarden.indexes;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import lakewarden.indexes.format.Index;
 import lakewarden.indexes.format.Unusable;
@@ -20,9 +20,14 @@ import org.apache.iceberg.io.FileIO;
 import org.apache.iceberg.io.IOUtil;
 import org.apache.iceberg.io.SeekableInputStream;
 
-/** Reads blobs out of Puffin files by their place, and keeps them in the driver up to a limit. */
+/** Reads blobs out of Puffin files by their places, and keeps them in the driver up to a limit. */
 final class Blobs {
   private static final int THREADS = 8;
+
+  /** Bytes between two blobs that are read along rather than asked for apart, and of one read. */
+  private static final int WIDEST_GAP = 128 << 10;
+
+  private static final int LONGEST_READ = 8 << 20;
   private static final AtomicInteger THREAD = new AtomicInteger();
   private static final ExecutorService READERS =
       Executors.newFixedThreadPool(
@@ -67,36 +72,55 @@ final class Blobs {
   /**
    * Return what could be read until the deadline, in the order of `wanted`; null for the rest.
    *
-   * <p>One stream a Puffin file, its blobs in the order of their offsets.
+   * <p>Blobs that lie near one another are read at once: a store of objects answers each read late.
    */
   List<Index> read(FileIO io, List<Wanted> wanted, long deadline, PlanReport report) {
     Index[] found = new Index[wanted.size()];
-    Map<String, List<Integer>> byFile = new HashMap<>();
+    List<Integer> missing = new ArrayList<>();
     for (int i = 0; i < found.length; i++) {
       found[i] = cached(wanted.get(i).key);
       if (found[i] != null) {
         report.cached();
       } else {
-        byFile.computeIfAbsent(wanted.get(i).file, file -> new ArrayList<>()).add(i);
+        missing.add(i);
       }
     }
-    Map<Future<?>, List<Integer>> running = new LinkedHashMap<>();
-    for (Map.Entry<String, List<Integer>> entry : byFile.entrySet()) {
-      List<Integer> places = entry.getValue();
-      places.sort(Comparator.comparingLong(i -> wanted.get(i).offset));
-      Runnable work = () -> readFile(io, entry.getKey(), wanted, places, found, deadline, report);
-      running.put(READERS.submit(work), places);
+    List<Future<?>> running = new ArrayList<>();
+    for (List<Integer> run : runs(wanted, missing)) {
+      running.add(READERS.submit(() -> readRun(io, wanted, run, found, deadline, report)));
     }
-    for (Map.Entry<Future<?>, List<Integer>> entry : running.entrySet()) {
-      await(entry.getKey(), deadline);
-    }
+    running.forEach(work -> await(work, deadline));
     List<Index> all = new ArrayList<>(found.length);
     synchronized (found) {
-      for (Index index : found) {
-        all.add(index);
-      }
+      Collections.addAll(all, found);
     }
     return all;
+  }
+
+  /** The places in the order of their files and offsets, cut where a read would be too long. */
+  private static List<List<Integer>> runs(List<Wanted> wanted, List<Integer> places) {
+    places.sort(
+        Comparator.comparing((Integer i) -> wanted.get(i).file)
+            .thenComparingLong(i -> wanted.get(i).offset));
+    List<List<Integer>> runs = new ArrayList<>();
+    Wanted first = null;
+    long end = 0;
+    for (int place : places) {
+      Wanted next = wanted.get(place);
+      boolean near =
+          first != null
+              && first.file.equals(next.file)
+              && next.offset - end <= WIDEST_GAP
+              && next.offset + next.length - first.offset <= LONGEST_READ;
+      if (!near) {
+        runs.add(new ArrayList<>());
+        first = next;
+        end = 0;
+      }
+      runs.get(runs.size() - 1).add(place);
+      end = Math.max(end, next.offset + next.length);
+    }
+    return runs;
   }
 
   private static void await(Future<?> work, long deadline) {
@@ -110,35 +134,45 @@ final class Blobs {
     }
   }
 
-  private void readFile(
-      FileIO io, String file, List<Wanted> wanted, List<Integer> places, Index[] found,
-      long deadline, PlanReport report) {
+  private void readRun(
+      FileIO io, List<Wanted> wanted, List<Integer> places, Index[] found, long deadline,
+      PlanReport report) {
     if (System.nanoTime() > deadline) {
       return;
     }
-    try (SeekableInputStream in = io.newInputFile(file).newStream()) {
-      for (int i : places) {
-        if (System.nanoTime() > deadline || Thread.currentThread().isInterrupted()) {
-          return;
-        }
-        Wanted one = wanted.get(i);
-        byte[] bytes = new byte[one.length];
-        in.seek(one.offset);
-        IOUtil.readFully(in, bytes, 0, bytes.length);
-        report.read(bytes.length);
-        try {
-          Index index = one.check.read(bytes);
-          keep(one.key, index);
-          synchronized (found) {
-            found[i] = index;
-          }
-        } catch (Unusable e) {
-          report.warn("an index is not used: " + e.getMessage());
-        }
-      }
+    long start = wanted.get(places.get(0)).offset;
+    long end = start;
+    for (int i : places) {
+      end = Math.max(end, wanted.get(i).offset + wanted.get(i).length);
+    }
+    byte[] run = new byte[(int) (end - start)];
+    int got;
+    try (SeekableInputStream in = io.newInputFile(wanted.get(places.get(0)).file).newStream()) {
+      in.seek(start);
+      got = IOUtil.readRemaining(in, run, 0, run.length);
     } catch (IOException | RuntimeException e) {
       if (!Thread.currentThread().isInterrupted()) {
         report.warn("an index file cannot be read: " + e.getClass().getSimpleName());
+      }
+      return;
+    }
+    report.read(places.size(), got);
+    for (int i : places) {
+      if (System.nanoTime() > deadline || Thread.currentThread().isInterrupted()) {
+        return;
+      }
+      Wanted one = wanted.get(i);
+      int from = (int) (one.offset - start);
+      // Of a cut file there is less: the check refuses it.
+      byte[] bytes = Arrays.copyOfRange(run, from, Math.max(from, Math.min(got, from + one.length)));
+      try {
+        Index index = one.check.read(bytes);
+        keep(one.key, index);
+        synchronized (found) {
+          found[i] = index;
+        }
+      } catch (Unusable e) {
+        report.warn("an index is not used: " + e.getMessage());
       }
     }
   }

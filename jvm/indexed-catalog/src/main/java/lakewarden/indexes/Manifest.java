@@ -22,6 +22,7 @@ import lakewarden.indexes.format.Unusable;
 final class Manifest {
   static final String FORMAT = "lakewarden-indexes";
   static final int VERSION = 1;
+  private static final long FARTHEST = 1L << 48;
 
   /** One blob of one data file. */
   static final class Blob {
@@ -211,7 +212,7 @@ final class Manifest {
       json.nextToken();
       long length = json.getLongValue();
       rest();
-      if (length > 0 && length < Integer.MAX_VALUE && offset >= 0) {
+      if (length > 0 && length < Integer.MAX_VALUE && offset >= 0 && offset < FARTHEST) {
         blobs.add(new Object[] {dataFile, field, kind, file, offset, (int) length});
       }
     }

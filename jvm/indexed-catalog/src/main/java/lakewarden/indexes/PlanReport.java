@@ -48,8 +48,8 @@ public final class PlanReport {
     bytesDropped += bytes;
   }
 
-  synchronized void read(long bytes) {
-    blobs++;
+  synchronized void read(int more, long bytes) {
+    blobs += more;
     blobBytes += bytes;
   }
 

@@ -115,7 +115,7 @@ final class Bitmap implements Index {
         rows.and(found);
       }
     }
-    return new Answer(rows, valued());
+    return new Answer(rows == null ? valued() : rows, valued());
   }
 
   private Answer oneOf(Leaf leaf) {
