@@ -7,10 +7,12 @@ look that finds it until one that does not. Telling twice writes nothing new.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.urls import reverse
 
 from optimizer.hudi.inspect.domain.alarms import TITLES, Raised, is_worse, over
 from optimizer.hudi.inspect.domain.facts import HudiInspection
@@ -26,7 +28,6 @@ from portal.notices.services import notice_queue, webhook_queue
 RAISED, OVER = "optimizer.hudi_alarm", "optimizer.hudi_over"
 # One that comes and goes is told of once in so long, unless it is worse than what was told.
 QUIET_FOR = timedelta(hours=24)
-_PAGE = "/optimizer/hudi/{}/"
 
 
 def alarms_keep(
@@ -147,7 +148,7 @@ def _letter(kind: str, subject: str, alarms: Sequence[HudiAlarm]) -> Letter:
     for one in alarms:
         title = TITLES.get(one.code, one.code)
         words = one.words if is_raised else f"since {one.opened_at:%Y-%m-%d %H:%M}"
-        url = f"{settings.LAKEWARDEN_BASE_URL}{_PAGE.format(one.table_id)}"
+        url = f"{settings.LAKEWARDEN_BASE_URL}{_table_path(one.table)}"
         rows.append(Row(str(one.table), f"{title}: {words}", url))
     after = (
         "The page of a table shows the evidence and how to fix it. Another mail is sent when an "
@@ -156,3 +157,10 @@ def _letter(kind: str, subject: str, alarms: Sequence[HudiAlarm]) -> Letter:
         else "The last inspection no longer found it."
     )
     return Letter(subject=subject, intro=f"{subject}.", rows=rows, after=(after,))
+
+
+def _table_path(table: HudiTable) -> str:
+    if table.is_deleted:
+        return reverse("optimizer:hudi-table", args=[table.pk])
+    path = reverse("ui:table-tab", args=[table.db, table.table, "files"])
+    return f"{path}?{urlencode({'lake': table.lake})}"

@@ -72,7 +72,7 @@ def test_an_alarm_is_opened_told_once_renewed_and_closed(lake: LakeConfig) -> No
     assert {one.code for one in alarms_open(LAKE)} == {STALE, LATE}
     assert set(mails(RAISED)) == {"olga", "ada", "ben", "cem", "otto"}
     assert "shop.clicks: Read-optimized view is stale" in mails(RAISED)["olga"]
-    assert f"/optimizer/hudi/{row.pk}/" in mails(RAISED)["olga"]
+    assert "/tables/shop/clicks/files/?lake=main" in mails(RAISED)["olga"]
     n_mails = Notice.objects.count()
 
     taken_in(lake, row, ill(NOW + MINUTE))
@@ -97,7 +97,7 @@ def test_the_mail_has_an_html_part_with_the_same(lake: LakeConfig) -> None:
     row = hudi(now=NOW - MINUTE)
     taken_in(lake, row, ill())
     mail = Notice.objects.get(kind__startswith=f"{RAISED}.", recipient="olga")
-    assert f'/optimizer/hudi/{row.pk}/">shop.clicks</a>' in mail.html
+    assert '/tables/shop/clicks/files/?lake=main">shop.clicks</a>' in mail.html
     assert "Read-optimized view is stale" in mail.html
     assert "Hello olga," in mail.html
     assert mail.kind_words == "Alarm: Hudi table"
