@@ -55,7 +55,7 @@ def alarms_keep(
             code=code,
             opened_at=now,
             notified_at=last.notified_at if last else None,
-            # Of one that comes and goes the end is not told anew either.
+            # Of one that comes and goes the end is not told again either.
             resolved_notified_at=last.resolved_notified_at if last else None,
             **said,
         )
