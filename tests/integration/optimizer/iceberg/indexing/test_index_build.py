@@ -3,8 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
+from optimizer.iceberg.execution.jobs import optimize
+from optimizer.iceberg.indexing.domain.wanted import coverage_part
 from optimizer.indexes.domain.envelope import Kind
 from tests.support.iceberg_deletes import delete_equal, delete_positions
 from tests.support.iceberg_indexes import (
@@ -199,3 +202,26 @@ def test_a_file_that_is_damaged_or_another_by_now_sinks_only_itself(
     assert set(newest(table).covered) <= {torn, good}
     assert good in newest(table).covered
     assert "another program has written it again" in result["reason"]
+
+
+def test_coverage_is_told_by_column_and_partition_newest_first(iceberg_lake: IcebergLake) -> None:
+    lake = iceberg_lake
+    table = small_files(lake.table(), 2)
+    table.append([(901, DAYS[0], "same"), (902, DAYS[0], "same")])
+    columns = ["id:bloom", "word", "dt"]
+    job = lake.job([lake.task(table, kind="INDEX", index_columns=columns)])
+    (result,) = optimize.run(lake.spark, job)["results"]
+    assert (result["outcome"], result["has_coverage"]) == ("DONE", True), result
+    place = Path(str(job.spool.results.child(coverage_part(1))).removeprefix("file:"))
+    rows = pq.read_table(place).to_pylist()
+    assert [(one["column"], one["partition"], one["place"]) for one in rows] == [
+        (column, f"dt={day}", place)
+        for column in ("id", "word", "dt")
+        for place, day in enumerate(DAYS)
+    ]
+    by_id, by_word, by_day = rows[0], rows[2], rows[4]
+    assert (by_id["n_files"], by_id["n_covered"], by_id["kinds"]) == (3, 3, "bloom")
+    assert by_id["n_bytes"] > 0
+    assert (by_word["n_covered"], by_word["n_refused"]) == (2, 1)
+    assert (by_day["n_covered"], by_day["n_refused"]) == (0, 3)
+    assert "one value" in by_day["refused"]
