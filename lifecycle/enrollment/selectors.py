@@ -10,14 +10,15 @@ from django.db.models import Count, Q, QuerySet
 
 from lifecycle.core.domain.enrollment import KEEP_FOREVER_LEVEL
 from lifecycle.core.domain.modes import DatabaseMode
-from lifecycle.core.selectors.filters import person_answers
 from lifecycle.expiry.domain.what_if import Outcome
 from lifecycle.expiry.selectors import many_what_ifs
 from lifecycle.models import DatabaseSetting, Enrollment, EnrollmentItem, TableFinding
 from lifecycle.policies.domain.policy import Values
 from lifecycle.policies.domain.states import EnrollmentItemState, EnrollmentState
 from portal.access.models import User
+from portal.access.visibility import answered_by
 from portal.approvals.selectors import Steps
+from portal.catalog.selectors import OWNERS
 from portal.lake.errors import NotVisible
 from portal.ui.lists.filters import ListFilter, prefix
 
@@ -46,7 +47,7 @@ class CandidateFilter(ListFilter):
         self, rows: QuerySet[TableFinding], name: str, value: str
     ) -> QuerySet[TableFinding]:
         """Keep what the person owns or administers."""
-        return rows.filter(person_answers(value))
+        return rows.filter(answered_by(value, owners=OWNERS))
 
     def filter_what(
         self, rows: QuerySet[TableFinding], name: str, value: str

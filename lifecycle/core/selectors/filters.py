@@ -3,14 +3,15 @@
 from typing import Any
 
 import django_filters as filters
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import QuerySet
 
 from lifecycle.core.domain.modes import DatabaseMode
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.models.findings import FindingKind
 from lifecycle.models import DatabaseFinding, PathFinding, SamplePartition
 from lifecycle.rules.domain.conformity import Reason
-from portal.access.models import DatabaseAdministrator, OwnerMapping
+from portal.access.visibility import answered_by
+from portal.catalog.selectors import OWNERS
 from portal.ui.frame.states import badge_for
 from portal.ui.lists.filters import DayInput, ListFilter
 
@@ -81,18 +82,6 @@ class StandingFilter(ListFilter):
         return rows.filter(is_standing=False) if value == "ended" else rows
 
 
-def person_answers(username: str) -> Q:
-    """Return the condition for rows that one person answers for, whoever is looking."""
-    administered = DatabaseAdministrator.objects.filter(
-        username=username, lake=OuterRef("lake"), db=OuterRef("db")
-    )
-    mine = Q(owner=username) | Q(db_owner=username) | Q(Exists(administered))
-    behind = OwnerMapping.objects.filter(username=username).values_list("lake", "owner")
-    for lake, owner in behind:
-        mine |= Q(lake=lake, owner=owner) | Q(lake=lake, db_owner=owner)
-    return mine
-
-
 class PersonFilterSet(ListFilter):
     """Filters that all lists of findings share."""
 
@@ -102,7 +91,7 @@ class PersonFilterSet(ListFilter):
 
     def filter_person(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         """Keep what the person owns or administers."""
-        return rows.filter(person_answers(value))
+        return rows.filter(answered_by(value, owners=OWNERS))
 
 
 class PathFilterSet(PersonFilterSet):

@@ -4,16 +4,18 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
-from lifecycle.core.selectors.filters import person_answers
 from lifecycle.core.services.people import People as Reachable
 from lifecycle.core.services.people import responsible_of
 from lifecycle.inventory.selectors.policy import asker_of
 from lifecycle.models import TableFinding
 from lifecycle.notices.domain.notice import responsible_for
 from lifecycle.planning.selectors.inputs import owns_table
-from portal.access.models import OwnerMapping, User
+from portal.access.models import DatabaseAdministrator, OwnerMapping, User
+from portal.access.visibility import answered_by
 from portal.audit.models import AuditEvent
+from portal.catalog.selectors import OWNERS
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import NotAllowed, RuleViolation
 from portal.people.deprovisioning import person_close
@@ -56,7 +58,7 @@ def test_the_people_behind_a_name_are_told_and_may_act(people: People) -> None:
     assert told() == ("olga", "otto")
     olga = anew(people.owner)
     assert TableFinding.objects.for_user(olga).filter(pk=orders().pk).exists()
-    assert TableFinding.objects.filter(person_answers("olga"), pk=orders().pk).exists()
+    assert TableFinding.objects.filter(answered_by("olga", owners=OWNERS), pk=orders().pk).exists()
     assert owns_table("olga", lake=LAKE, db="sales", table="orders")
     assert asker_of(olga, orders()).owns
     assert not TableFinding.objects.for_user(stan).filter(pk=orders().pk).exists()
@@ -144,3 +146,22 @@ def test_a_name_that_stands_for_many_is_told_once() -> None:
     )
     assert found.usernames == ("olga", "stan")
     assert found.unknown == ()
+
+
+def test_what_one_person_answers_for_costs_one_query(
+    people: People, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    put(people, "olga", "otto")
+    DatabaseAdministrator.objects.create(username="olga", lake=LAKE, db="sales")
+    DatabaseAdministrator.objects.create(username="olga", lake="other", db="hr")
+    with django_assert_num_queries(1):
+        condition = answered_by("olga", owners=OWNERS)
+    found = TableFinding.objects.current(LAKE).filter(condition)
+    assert found.filter(pk=orders().pk).exists()
+    assert not TableFinding.objects.filter(answered_by("stan", owners=OWNERS)).exists()
+    put(people)
+    assert TableFinding.objects.filter(answered_by("olga", owners=OWNERS)).exists()
+    DatabaseAdministrator.objects.filter(lake=LAKE).delete()
+    assert not TableFinding.objects.filter(
+        answered_by("olga", owners=OWNERS), pk=orders().pk
+    ).exists()
