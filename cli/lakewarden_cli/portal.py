@@ -92,17 +92,17 @@ class Portal:
                 next_step="Give that address by --url.",
             )
         try:
-            said = answer.json()
+            data = answer.json()
         except ValueError as error:
             raise UnreachableError(
                 f"{self.session.url} answered {answer.status_code} and no JSON.",
                 next_step="Is it the address of a Lakewarden portal?",
             ) from error
         if not answer.ok:
-            raise refusal(answer.status_code, said if isinstance(said, dict) else {})
+            raise refusal(answer.status_code, data if isinstance(data, dict) else {})
         if not self._token:
             self._keep()
-        return said
+        return data
 
     def _request(self, method: str, path: str, **sent: Any) -> requests.Response:
         headers = {"Accept": "application/json", "Referer": f"{self.session.url}/"}

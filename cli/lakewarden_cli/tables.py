@@ -84,8 +84,8 @@ def keep(context: Context, names: tuple[str, ...], days: int, reason: str) -> No
         "days": days,
         "reason": reason,
     }
-    told = context.portal().post(api("lifecycle", "answers"), body, lake=context.lake)
-    if not context.print_answer(told):
-        click.echo(told["told"])
-    if told["n_refused"]:
+    answer = context.portal().post(api("lifecycle", "answers"), body, lake=context.lake)
+    if not context.print_answer(answer):
+        click.echo(answer["message"])
+    if answer["n_refused"]:
         raise CliError("Not every table is kept.")

@@ -12,6 +12,7 @@ from lifecycle.answers.services.partitions import ChosenPartitions, partitions_a
 from portal.lake.errors import RuleViolation
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
+from portal.ui.api.old_names import OldNames
 from portal.ui.api.operations import LAKE, ApiView, operation
 from portal.ui.api.serializers import ReasonSerializer
 
@@ -79,10 +80,12 @@ class PartitionResultsSerializer(serializers.Serializer[Any]):
     answers = PartitionAnswerSerializer(many=True, read_only=True)
 
 
-class AnswersSerializer(serializers.Serializer[Any]):
+class AnswersSerializer(OldNames, serializers.Serializer[Any]):
     """The result in words and by table; more than 200 tables are answered by `run`."""
 
-    told = serializers.CharField(read_only=True)
+    old_names = {"told": "message"}
+
+    message = serializers.CharField(read_only=True)
     n_done = serializers.IntegerField(read_only=True)
     n_waiting = serializers.IntegerField(read_only=True)
     n_refused = serializers.IntegerField(read_only=True)
@@ -112,7 +115,7 @@ class Answers(ApiView):
         chosen = Chosen(self.lake, names, said["seen_at"] or now)
         result, run = tables_answer(chosen, answer, user=self.user, now=now)
         return {
-            "told": result.words if run is None else "The tables are being answered by a run.",
+            "message": result.words if run is None else "The tables are being answered by a run.",
             "n_done": result.n_done,
             "n_waiting": result.n_waiting,
             "n_refused": result.n_refused,

@@ -63,13 +63,13 @@ class EnrollmentList(KeysetList):
     )
     def post(self) -> object:
         """Ask two people to enroll the chosen tables (admins and operators)."""
-        said = self.data
+        data = self.data
         now = timezone.now()
         wish = EnrollmentParams(
-            selection={key: said[key] for key in FILTER_KEYS},
-            wanted=Values(said["level"], said["ttl"]),
-            n_tables=said["n_tables"],
-            reason=said["reason"],
+            selection={key: data[key] for key in FILTER_KEYS},
+            wanted=Values(data["level"], data["ttl"]),
+            n_tables=data["n_tables"],
+            reason=data["reason"],
         )
         made = enrollment_request(self.lake, wish, user=self.user, now=now)
         return _detail(made, self.user)

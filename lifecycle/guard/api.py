@@ -124,8 +124,8 @@ class PolicyAlarmsClose(ApiView):
     )
     def post(self) -> object:
         """Close open alarms with a reason (admins)."""
-        said = self.data
+        data = self.data
         n_closed = policy_alarms_close(
-            self.lake, said["alarms"], reason=said["reason"], user=self.user, now=timezone.now()
+            self.lake, data["alarms"], reason=data["reason"], user=self.user, now=timezone.now()
         )
         return {"closed": n_closed}

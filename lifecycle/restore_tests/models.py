@@ -98,7 +98,7 @@ class RestoreTestItem(models.Model):
         return f"{name}/{self.partition}" if self.partition else name
 
     @property
-    def said(self) -> str:
+    def reported(self) -> str:
         """Differences and remarks in one cell."""
         return "; ".join([*self.differences, *self.remarks])
 

@@ -14,7 +14,7 @@ from optimizer.core.domain.tasks import LEAVE_OUT
 from optimizer.core.services.dispatcher import choose, claim
 from optimizer.core.services.maintainers import TableMaintainer, maintainer_of
 from optimizer.core.services.results import reclaim, results_ingest, sent_of
-from optimizer.core.services.task_lifecycle import told_to_stop
+from optimizer.core.services.task_lifecycle import stop_requests
 from portal.access.models import STAFF
 from portal.runs.domain import RunState, Schedule
 from portal.runs.kinds.registry import RunKind, write_cancel
@@ -117,7 +117,7 @@ class TasksKind(RunKind):
 
     def wanted(self, run: Run) -> dict[str, Any]:
         """Return what the job must know now: the tasks to leave out; empty says nothing new."""
-        tasks = told_to_stop(run)
+        tasks = stop_requests(run)
         return {LEAVE_OUT: tasks} if tasks else {}
 
 

@@ -83,12 +83,12 @@ class PruneList(ApiView):
     )
     def post(self) -> object:
         """Have a query of any engine narrowed to the data files that its conditions can match."""
-        said = self.data
+        data = self.data
         return prune_request(
             self.lake,
-            said["sql"],
-            said["dialect"],
-            max_files=said["max_files"],
+            data["sql"],
+            data["dialect"],
+            max_files=data["max_files"],
             user=self.user,
             now=timezone.now(),
         )

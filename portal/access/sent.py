@@ -27,7 +27,7 @@ class SentForm:
     fields: tuple[tuple[str, str], ...]
 
     @property
-    def told(self) -> list[tuple[str, str]]:
+    def filled_fields(self) -> list[tuple[str, str]]:
         """The other fields that hold something, named as a person reads them."""
         return [
             (name.replace("_", " ").capitalize(), value) for name, value in self.fields if value

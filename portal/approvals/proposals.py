@@ -27,7 +27,7 @@ from portal.lake.errors import NotAllowed, NotVisible, StaleState
 from portal.lake.reasons import check_reason, check_text
 
 P = TypeVar("P", bound=Proposal)
-Said = tuple[str, str]
+ErrorText = tuple[str, str]
 """The code of an error and its message, in which {state} is filled in."""
 Narrow = Callable[[QuerySet[Any]], QuerySet[Any]]
 MOST_TO_DECIDE = 500
@@ -65,11 +65,11 @@ class ProposalKind(Compared[P]):
     waits_unasked: ClassVar[bool] = False
     """Whether some proposals wait for a person without an approval."""
 
-    closed: ClassVar[Said]
-    changed: ClassVar[Said]
-    moved_on: ClassVar[Said]
-    no_reason: ClassVar[Said | None] = None
-    not_maker: ClassVar[Said | None] = None
+    closed: ClassVar[ErrorText]
+    changed: ClassVar[ErrorText]
+    moved_on: ClassVar[ErrorText]
+    no_reason: ClassVar[ErrorText | None] = None
+    not_maker: ClassVar[ErrorText | None] = None
     """Refuses who withdraws what was not put to people yet; None = it always is."""
 
     # What each kind says.

@@ -42,8 +42,8 @@ class MarkHook(ApiView):
     @operation("readiness_mark", body=MarkSerializer, answer=MarkedSerializer)
     def post(self) -> object:
         """Set the flag of partitions; twice changes nothing, an unknown name sets none."""
-        said = self.data
-        mark = Mark(said["lake"], said["table"], tuple(said["partitions"]), said["ready"])
+        data = self.data
+        mark = Mark(data["lake"], data["table"], tuple(data["partitions"]), data["ready"])
         return as_json(partitions_mark(mark, user=self.user, now=timezone.now()))
 
 

@@ -54,7 +54,7 @@ class Refresh(models.Model):
         choices=[(one.value, one.value) for one in RefreshOutcome],
     )
     code = models.IntegerField(null=True)
-    said = models.TextField(blank=True, help_text="the error in one short line")
+    message = models.TextField(blank=True, help_text="the error in one short line")
     on_fes = models.JSONField(default=dict, help_text="front end -> [outcome, why]")
 
     objects = RefreshQuerySet.as_manager()

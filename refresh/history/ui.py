@@ -60,7 +60,7 @@ HISTORY = ListSpec(
     exports=(
         "public_id", "cluster.name", "target.catalog", "target.db", "target.table", "kind",
         "n_partitions", "causes", "get_lane_display", "waited_since", "began_at", "ended_at",
-        "waited", "seconds", "taker_address", "ending", "code", "said",
+        "waited", "seconds", "taker_address", "ending", "code", "message",
     ),
 )  # fmt: skip
 

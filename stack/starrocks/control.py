@@ -74,7 +74,7 @@ def ask(port: int, do: str, **arguments: Any) -> Any:
     with socket.create_connection((LOOPBACK, port), timeout=_SECONDS) as connection:
         connection.sendall(json.dumps({"do": do, **arguments}).encode() + b"\n")
         with connection.makefile("rb") as lines:
-            said = json.loads(lines.readline())
-    if "error" in said:
-        raise StackError(f"The simulator could not {do} {arguments}: {said['error']}")
-    return said["answer"]
+            data = json.loads(lines.readline())
+    if "error" in data:
+        raise StackError(f"The simulator could not {do} {arguments}: {data['error']}")
+    return data["answer"]

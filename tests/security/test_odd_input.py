@@ -69,8 +69,8 @@ def speaks(answer: Any, where: str) -> str:
         return f"{where}: {answer.status_code}"
     text = answer.content.decode()
     if "api/" in where:
-        said = answer.json()
-        return "" if said.get("code") and said.get("message") else f"{where}: {said}"
+        data = answer.json()
+        return "" if data.get("code") and data.get("message") else f"{where}: {data}"
     said_so = ("lw-error-message", "lw-field-error", 'role="alert"')
     return "" if any(mark in text for mark in said_so) else f"{where}: says nothing"
 

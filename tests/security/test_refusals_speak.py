@@ -28,8 +28,8 @@ def wrong_words(path: str, answer: HttpResponseBase) -> str:
     if "Traceback" in text or "Error(" in text or "/site-packages/" in text:
         return "shows its inside"
     if path.startswith("/api/"):
-        said = answer.json()  # type: ignore[attr-defined]  # the test client adds it
-        return "" if all(said.get(k) for k in ("code", "message", "next_step")) else str(said)
+        data = answer.json()  # type: ignore[attr-defined]  # the test client adds it
+        return "" if all(data.get(k) for k in ("code", "message", "next_step")) else str(data)
     heading = f"<h1>{HEADINGS[status]}</h1>"
     has_code = re.search(r"<dt>Code</dt><dd><code>[a-z_]+\.[a-z_]+</code></dd>", text)
     has_message = re.search(r'<p class="lw-error-message">[A-Z][^<]{12,}\.</p>', text)

@@ -60,14 +60,14 @@ def answers(request: HttpRequest) -> HttpResponse:
     lake, user, form = current_lake(request), person(request), AnswersForm(request.POST)
     if not form.is_valid():
         return _shown_again(request, form)
-    said = form.cleaned_data
-    kind, days = said["answer"]
+    data = form.cleaned_data
+    kind, days = data["answer"]
     try:
         names = _names(request, lake, user)
         answer = Answer(
-            kind, said["reason"].strip(), days, said["to"].strip() if _gives(kind) else ""
+            kind, data["reason"].strip(), days, data["to"].strip() if _gives(kind) else ""
         )
-        seen_at: datetime = said["seen_at"]
+        seen_at: datetime = data["seen_at"]
         chosen = Chosen(lake, names, seen_at)
         result, run = tables_answer(chosen, answer, user=user, now=timezone.now())
     except RuleViolation as error:
@@ -75,7 +75,7 @@ def answers(request: HttpRequest) -> HttpResponse:
         form.add_error(field if field in form.fields else None, error.message)
         return _shown_again(request, form)
     _tell(request, result, run, n_chosen=len(names))
-    back = said["next"]
+    back = data["next"]
     return HttpResponseRedirect(own_address(request, back) if back else list_url("expiring", lake))
 
 

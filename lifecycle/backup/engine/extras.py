@@ -119,20 +119,20 @@ def with_accuracy(parameters: Mapping[str, str], columns: Iterable[str]) -> dict
     if text is None:
         return kept
     try:
-        said = json.loads(text)
+        data = json.loads(text)
     except ValueError:
         return kept
-    if not isinstance(said, dict) or "COLUMN_STATS" not in said:
+    if not isinstance(data, dict) or "COLUMN_STATS" not in data:
         return kept
-    named, there = said["COLUMN_STATS"], {column.lower() for column in columns}
+    named, there = data["COLUMN_STATS"], {column.lower() for column in columns}
     right = {name: word for name, word in named.items() if name.lower() in there}
     if right == named:
         return kept
-    del said["COLUMN_STATS"]
+    del data["COLUMN_STATS"]
     if right:
-        said["COLUMN_STATS"] = right
-    if said:
-        kept[ACCURATE] = json.dumps(said, separators=(",", ":"))
+        data["COLUMN_STATS"] = right
+    if data:
+        kept[ACCURATE] = json.dumps(data, separators=(",", ":"))
     else:
         del kept[ACCURATE]
     return kept

@@ -23,9 +23,9 @@ class DatabaseModeView(ApiView):
     def post(self, db: str) -> object:
         """Move a database to another mode (admins)."""
         get_database_for_user(self.lake, db, user=self.user)
-        said = self.data
+        data = self.data
         change = ModeChange(
-            self.lake, db, DatabaseMode(said["seen"]), DatabaseMode(said["wanted"]), said["reason"]
+            self.lake, db, DatabaseMode(data["seen"]), DatabaseMode(data["wanted"]), data["reason"]
         )
         return database_mode_change(change, user=self.user, now=timezone.now())
 

@@ -51,13 +51,13 @@ class DatabaseDays(ApiView):
     def post(self, db: str) -> object:
         """Set them (admins)."""
         get_database_for_user(self.lake, db, user=self.user)
-        said = self.data
+        data = self.data
         change = DaysChange(
             lake=self.lake,
             db=db,
-            seen=Days(said["seen_notice_days"], said["seen_backup_days"]),
-            wanted=Days(said["notice_days"], said["backup_days"]),
-            reason=said["reason"],
+            seen=Days(data["seen_notice_days"], data["seen_backup_days"]),
+            wanted=Days(data["notice_days"], data["backup_days"]),
+            reason=data["reason"],
         )
         database_days_change(change, user=self.user, now=timezone.now())
         return _shown(self.lake, db)

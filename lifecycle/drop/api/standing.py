@@ -49,12 +49,12 @@ class DeletionRequestList(KeysetList):
     )
     def post(self) -> object:
         """Ask that data of yours be cleaned now."""
-        said = self.data
+        data = self.data
         return deletion_request(
             lake=self.lake,
-            name=(said["db"], said["table"], said.get("partition", "")),
-            with_recently_read=said["with_recently_read"],
-            reason=said["reason"],
+            name=(data["db"], data["table"], data.get("partition", "")),
+            with_recently_read=data["with_recently_read"],
+            reason=data["reason"],
             user=self.user,
             now=timezone.now(),
         )

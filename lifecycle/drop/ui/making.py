@@ -43,8 +43,8 @@ def plan_new(request: HttpRequest) -> HttpResponse:
     lake, user = current_lake(request), person(request)
     if not user.is_lake_staff:
         raise NotAllowed("plan.role", "Admins and operators make drop plans.")
-    said = request.POST if request.method == "POST" else request.GET
-    databases, tables = said.getlist("databases")[:MAX_CHOSEN], said.getlist("tables")[:MAX_CHOSEN]
+    data = request.POST if request.method == "POST" else request.GET
+    databases, tables = data.getlist("databases")[:MAX_CHOSEN], data.getlist("tables")[:MAX_CHOSEN]
     preview, problem = None, ""
     if databases or tables:
         preview = plan_preview(lake, user, databases=databases, tables=tables, now=timezone.now())
@@ -116,17 +116,17 @@ def wish_new(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, "Enter a reason.")
         return HttpResponseRedirect(list_url("wishes", lake))
-    said = form.cleaned_data
+    data = form.cleaned_data
     deletion_request(
         lake=lake,
-        name=(said["db"], said["table"], said["partition"]),
-        with_recently_read=said["with_recently_read"],
-        reason=said["reason"],
+        name=(data["db"], data["table"], data["partition"]),
+        with_recently_read=data["with_recently_read"],
+        reason=data["reason"],
         user=person(request),
         now=timezone.now(),
     )
     messages.success(request, "Request sent to the admins.")
-    return HttpResponseRedirect(back_or(request, table_url(lake, said["db"], said["table"])))
+    return HttpResponseRedirect(back_or(request, table_url(lake, data["db"], data["table"])))
 
 
 @require_POST

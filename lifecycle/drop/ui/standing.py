@@ -41,15 +41,15 @@ class RuleForm(forms.Form):
 
     def wish(self) -> RuleParams:
         """Return what was said."""
-        said = self.cleaned_data
-        until: date = said["until"]
+        data = self.cleaned_data
+        until: date = data["until"]
         return RuleParams(
-            db=said["db"],
-            table=said["table"],
-            max_items_day=said["max_items_day"],
-            max_bytes_day=said["max_gib_day"] * GIB,
+            db=data["db"],
+            table=data["table"],
+            max_items_day=data["max_items_day"],
+            max_bytes_day=data["max_gib_day"] * GIB,
             until=until,
-            reason=said["reason"],
+            reason=data["reason"],
         )
 
 

@@ -111,11 +111,11 @@ class TableDetail(ApiView):
 
     @operation("tables_get", answer=TableDetailSerializer, parameters=LAKE)
     def get(self, db: str, table: str) -> object:
-        """Return a table of the last picture, and who is told about it."""
+        """Return a table of the last picture, and who is notified of it."""
         found: Any = get_table_for_user(self.lake, db, table, user=self.user)
         complete_tables([found])
         responsible = responsible_of(found, People.of(self.lake))
-        found.told, found.unknown_owners = responsible.usernames, responsible.unknown
+        found.notified, found.unknown_owners = responsible.usernames, responsible.unknown
         found.left_owners = responsible.left
         return found
 

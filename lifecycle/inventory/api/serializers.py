@@ -102,10 +102,12 @@ class TableSerializer(serializers.ModelSerializer[TableFinding]):
         read_only_fields = fields
 
 
-class TableDetailSerializer(TableSerializer):
-    """A table with who is told about it, and the owners named for it whom nobody knows."""
+class TableDetailSerializer(OldNames, TableSerializer):
+    """A table with who is notified of it, and the owners named for it whom nobody knows."""
 
-    told = serializers.ListField(child=serializers.CharField(), read_only=True)
+    old_names = {"told": "notified"}
+
+    notified = serializers.ListField(child=serializers.CharField(), read_only=True)
     unknown_owners = serializers.ListField(child=serializers.CharField(), read_only=True)
     left_owners = serializers.ListField(
         child=serializers.CharField(), read_only=True, help_text="Of the unknown: who has left."
@@ -113,7 +115,7 @@ class TableDetailSerializer(TableSerializer):
 
     class Meta(TableSerializer.Meta):
         fields: tuple[str, ...] = (
-            *(*TableSerializer.Meta.fields, "told", "unknown_owners", "left_owners"),
+            *(*TableSerializer.Meta.fields, "notified", "unknown_owners", "left_owners"),
         )
         read_only_fields = fields
 

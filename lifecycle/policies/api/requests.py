@@ -57,9 +57,9 @@ class PolicyRequestList(KeysetList):
     )
     def post(self) -> object:
         """Ask for other values, some days more, another owner, or an exception of a path rule."""
-        said = self.data
+        data = self.data
         now = timezone.now()
-        made = _ASKERS[said["kind"]](self.lake, said, self.user, now)
+        made = _ASKERS[data["kind"]](self.lake, data, self.user, now)
         return _detail(made, self.user)
 
 
@@ -94,47 +94,47 @@ PolicyRequestWithdraw = reasoned_api(
 )
 
 
-def _set(lake: str, said: dict[str, Any], user: User, now: datetime) -> PolicyRequest:
+def _set(lake: str, data: dict[str, Any], user: User, now: datetime) -> PolicyRequest:
     wish = SetParams(
-        db=said["db"],
-        table=said["table"],
-        seen=Values(said["seen_level"], said["seen_ttl"]),
-        wanted=Values(said["level"], said["ttl"]),
-        reason=said["reason"],
+        db=data["db"],
+        table=data["table"],
+        seen=Values(data["seen_level"], data["seen_ttl"]),
+        wanted=Values(data["level"], data["ttl"]),
+        reason=data["reason"],
     )
     return policy_set_request(lake, wish, user=user, now=now)
 
 
-def _extend(lake: str, said: dict[str, Any], user: User, now: datetime) -> PolicyRequest:
+def _extend(lake: str, data: dict[str, Any], user: User, now: datetime) -> PolicyRequest:
     wish = ExtensionParams(
-        db=said["db"],
-        table=said["table"],
-        partition=said["partition"],
-        days=said["days"],
-        until=said["until"],
-        reason=said["reason"],
+        db=data["db"],
+        table=data["table"],
+        partition=data["partition"],
+        days=data["days"],
+        until=data["until"],
+        reason=data["reason"],
     )
     return extension_request(lake, wish, user=user, now=now)
 
 
-def _hand_over(lake: str, said: dict[str, Any], user: User, now: datetime) -> PolicyRequest:
+def _hand_over(lake: str, data: dict[str, Any], user: User, now: datetime) -> PolicyRequest:
     wish = HandoverParams(
-        db=said["db"],
-        table=said["table"],
-        seen_owner=said["seen_owner"],
-        owner=said["owner"],
-        reason=said["reason"],
+        db=data["db"],
+        table=data["table"],
+        seen_owner=data["seen_owner"],
+        owner=data["owner"],
+        reason=data["reason"],
     )
     return hand_over_request(lake, wish, user=user, now=now)
 
 
-def _waive(lake: str, said: dict[str, Any], user: User, now: datetime) -> PolicyRequest:
+def _waive(lake: str, data: dict[str, Any], user: User, now: datetime) -> PolicyRequest:
     wish = ExceptionParams(
-        db=said["db"],
-        table=said["table"],
-        rule=said["rule"],
-        until=said["until"],
-        reason=said["reason"],
+        db=data["db"],
+        table=data["table"],
+        rule=data["rule"],
+        until=data["until"],
+        reason=data["reason"],
     )
     return exception_request(lake, wish, user=user, now=now)
 

@@ -116,7 +116,7 @@ def _request(request: HttpRequest, lake: str, form: ExceptionsForm) -> bool:
     return bool(asked)
 
 
-def _request_one(lake: str, rule: str, said: dict[str, Any], user: User) -> None:
-    until: date = said["until"]
-    wish = ExceptionParams(said["db"], said["table"], rule, until, said["reason"])
+def _request_one(lake: str, rule: str, data: dict[str, Any], user: User) -> None:
+    until: date = data["until"]
+    wish = ExceptionParams(data["db"], data["table"], rule, until, data["reason"])
     exception_request(lake, wish, user=user, now=timezone.now())

@@ -26,10 +26,10 @@ class ValuesForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Ask for a TTL where there must be one."""
-        said = super().clean() or {}
-        if said.get("level") == 1 and said.get("ttl") is None and "ttl" not in self.errors:
+        data = super().clean() or {}
+        if data.get("level") == 1 and data.get("ttl") is None and "ttl" not in self.errors:
             self.add_error("ttl", "LEVEL 1 needs a TTL.")
-        return said
+        return data
 
     @property
     def values(self) -> Values:
@@ -62,13 +62,13 @@ class SetForm(DeletionRequestForm):
 
     def wish(self) -> SetParams:
         """Return what was said."""
-        said = self.cleaned_data
+        data = self.cleaned_data
         return SetParams(
-            db=said["db"],
-            table=said["table"],
-            seen=Values(said["seen_level"], said["seen_ttl"]),
-            wanted=Values(said["level"], said["ttl"]),
-            reason=said["reason"],
+            db=data["db"],
+            table=data["table"],
+            seen=Values(data["seen_level"], data["seen_ttl"]),
+            wanted=Values(data["level"], data["ttl"]),
+            reason=data["reason"],
         )
 
 
@@ -81,15 +81,15 @@ class ExtendForm(DeletionRequestForm):
 
     def wish(self) -> ExtensionParams:
         """Return what was said."""
-        said = self.cleaned_data
-        until: date = said["until"]
+        data = self.cleaned_data
+        until: date = data["until"]
         return ExtensionParams(
-            db=said["db"],
-            table=said["table"],
-            partition=said["partition"],
-            days=said["days"],
+            db=data["db"],
+            table=data["table"],
+            partition=data["partition"],
+            days=data["days"],
             until=until,
-            reason=said["reason"],
+            reason=data["reason"],
         )
 
 
@@ -103,13 +103,13 @@ class HandOverForm(DeletionRequestForm):
 
     def wish(self) -> HandoverParams:
         """Return what was said."""
-        said = self.cleaned_data
+        data = self.cleaned_data
         return HandoverParams(
-            db=said["db"],
-            table=said["table"],
-            seen_owner=said["seen_owner"],
-            owner=said["owner"],
-            reason=said["reason"],
+            db=data["db"],
+            table=data["table"],
+            seen_owner=data["seen_owner"],
+            owner=data["owner"],
+            reason=data["reason"],
         )
 
 
@@ -122,12 +122,12 @@ class PathRuleExceptionForm(DeletionRequestForm):
 
     def wish(self) -> ExceptionParams:
         """Return what was said."""
-        said = self.cleaned_data
-        until: date = said["until"]
+        data = self.cleaned_data
+        until: date = data["until"]
         return ExceptionParams(
-            db=said["db"],
-            table=said["table"],
-            rule=said["rule"],
+            db=data["db"],
+            table=data["table"],
+            rule=data["rule"],
             until=until,
-            reason=said["reason"],
+            reason=data["reason"],
         )

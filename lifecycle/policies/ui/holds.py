@@ -74,14 +74,14 @@ def hold_place_view(request: HttpRequest) -> HttpResponse:
     form = HoldForm(request.POST, auto_id=FORM_IDS)
     if not form.is_valid():
         return _page(request, form, status=400)
-    said = form.cleaned_data
+    data = form.cleaned_data
     wish = HoldParams(
         lake=lake,
-        db=said["db"],
-        table=said["table"],
-        partition=said["partition"],
-        until=_end_of(said["until"]),
-        reason=said["reason"],
+        db=data["db"],
+        table=data["table"],
+        partition=data["partition"],
+        until=_end_of(data["until"]),
+        reason=data["reason"],
     )
     try:
         legal_hold_place(wish, user=user, now=timezone.now())

@@ -107,9 +107,9 @@ class RelocationList(KeysetList):
     )
     def post(self) -> object:
         """Have a relocation plan created for path rule violations (admins and operators)."""
-        said = self.data
+        data = self.data
         now = timezone.now()
-        made = fix_request(self.lake, said["rows"], reason=said["reason"], user=self.user, now=now)
+        made = fix_request(self.lake, data["rows"], reason=data["reason"], user=self.user, now=now)
         return _detail(made, self.user)
 
 

@@ -80,20 +80,20 @@ class RestoreList(ApiView):
     @operation("restores_create", body=RestoreRequestSerializer, answer=RunSerializer, status=202)
     def post(self) -> object:
         """Preview a restore; with `straight_on` it goes ahead when nothing is in the way."""
-        said = self.data
+        data = self.data
         choice = BackupChoice(
-            day=said.get("day"),
-            db=said.get("db", ""),
-            table=said.get("table", ""),
-            batch_ids=tuple(said.get("batches", ())),
-            partitions=tuple(said.get("partitions", ())),
+            day=data.get("day"),
+            db=data.get("db", ""),
+            table=data.get("table", ""),
+            batch_ids=tuple(data.get("batches", ())),
+            partitions=tuple(data.get("partitions", ())),
         )
         wish = RestoreParams(
             choice,
-            said["reason"],
-            straight_on=said["straight_on"],
-            only_missing=said["only_missing"],
-            to=RestoreTo(**said["to"]) if said["to"] else None,
+            data["reason"],
+            straight_on=data["straight_on"],
+            only_missing=data["only_missing"],
+            to=RestoreTo(**data["to"]) if data["to"] else None,
         )
         return restore_preview_request(self.lake, wish, user=self.user, now=timezone.now())
 

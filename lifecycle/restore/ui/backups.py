@@ -174,21 +174,21 @@ def restore_new(request: HttpRequest) -> HttpResponse:
     form = RestoreForm(request.POST)
     if not form.is_valid():
         raise RuleViolation("restore.form", "Choose what to restore and enter a reason.")
-    said = form.cleaned_data
+    data = form.cleaned_data
     choice = BackupChoice(
-        day=said["day"],
-        db=said["db"],
-        table=said["table"],
-        batch_ids=(said["batches"],) if said["batches"] else (),
+        day=data["day"],
+        db=data["db"],
+        table=data["table"],
+        batch_ids=(data["batches"],) if data["batches"] else (),
         partitions=tuple(request.POST.getlist("partitions")),
     )
-    where = said["where"]
+    where = data["where"]
     wish = RestoreParams(
         choice,
-        said["reason"],
-        straight_on=said["straight_on"],
-        only_missing=said["only_missing"],
-        to=RestoreTo(said["to_db"], said["to_table"], into=where == "into") if where else None,
+        data["reason"],
+        straight_on=data["straight_on"],
+        only_missing=data["only_missing"],
+        to=RestoreTo(data["to_db"], data["to_table"], into=where == "into") if where else None,
     )
     run = restore_preview_request(
         current_lake(request), wish, user=person(request), now=timezone.now()

@@ -109,7 +109,7 @@ ITEMS = ListSpec(
     filename="restore-drill-items.csv",
     exports=(
         *("db", "table", "partition", "day", "outcome", "format", "n_files", "n_bytes"),
-        *("n_rows", "content", "said", "checked_at", "batch_id"),
+        *("n_rows", "content", "reported", "checked_at", "batch_id"),
     ),
 )
 

@@ -81,7 +81,7 @@ def request_stop(task: OptimizeTask, *, reason: str) -> bool:
     return bool(running.exclude(outcome_code=STOPPED).update(outcome_code=STOPPED, outcome=reason))
 
 
-def told_to_stop(run: Run) -> list[int]:
+def stop_requests(run: Run) -> list[int]:
     """Return the tasks of a run that people cancelled and of which nothing was heard yet."""
     rows = OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT, outcome_code=STOPPED)
     return list(rows.order_by("pk").values_list("pk", flat=True))

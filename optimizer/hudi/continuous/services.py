@@ -14,7 +14,7 @@ from typing import Any
 from optimizer.core.domain.tasks import LEAVE_OUT, TaskState
 from optimizer.core.services.dispatcher import claim_more
 from optimizer.core.services.results import result_take, sent_of
-from optimizer.core.services.task_lifecycle import told_to_stop
+from optimizer.core.services.task_lifecycle import stop_requests
 from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.inspect.domain.schedule import RETRY
 from optimizer.hudi.inspect.services.alarms import alarms_tell
@@ -52,7 +52,7 @@ def resident_turn(run: Run, decide: Decide, *, now: datetime) -> dict[str, Any]:
         "orders": _orders(run, before, now=now),
         "watch": list(_watch(run.lake, now=now)),
         "seen": seen,
-        LEAVE_OUT: told_to_stop(run),
+        LEAVE_OUT: stop_requests(run),
     }
     return wanted if wanted != before else {}
 

@@ -105,14 +105,14 @@ class HudiService(ApiView):
     )
     def post(self, table_id: int) -> object:
         """Queue a step for the next run; what takes something away is listed for approval first."""
-        said = self.data
+        data = self.data
         return service_ask(
             table_id,
-            service=Service(said["service"]),
-            step=Step(said["step"]),
-            instants=tuple(said["instants"]),
+            service=Service(data["service"]),
+            step=Step(data["step"]),
+            instants=tuple(data["instants"]),
             user=self.user,
-            reason=said["reason"],
+            reason=data["reason"],
             now=timezone.now(),
         )
 

@@ -144,11 +144,11 @@ class RemovalAsk(ApiView):
     )
     def post(self, table_id: int) -> object:
         """Have a list created of what would go; nothing is dropped before others approve it."""
-        said = self.data
+        data = self.data
         return removal_ask(
             get_table_for_user(table_id, self.user),
-            said["kind"],
+            data["kind"],
             user=self.user,
-            reason=said["reason"],
+            reason=data["reason"],
             now=timezone.now(),
         )

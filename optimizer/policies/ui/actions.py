@@ -44,7 +44,7 @@ class SettingRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SubmittedPolicy:
     """What a page shows of its form; no form for who does not answer for the scope."""
 
     scope: str
@@ -84,14 +84,14 @@ def settings_of(table: IcebergTable | HudiTable) -> list[SettingRow]:
     ]
 
 
-def policy_said(
+def policy_submitted(
     request: HttpRequest,
     *,
     lake: str,
     scope: str,
     user: User,
     table_format: TableFormat = TableFormat.ICEBERG,
-) -> Said:
+) -> SubmittedPolicy:
     """Do what the form asks.
 
     Raises:
@@ -104,22 +104,24 @@ def policy_said(
         opened = shown(current.values if current else {}, current.version if current else 0)
         form = make(initial=opened, inherits=inherits)
         may_set = policy_may_set(lake, scope, user, table_format)
-        return Said(scope, current, form if may_set else None)
+        return SubmittedPolicy(scope, current, form if may_set else None)
     policy_allowed(lake, scope, user, table_format)
     form = make(request.POST, inherits=inherits)
     is_trial = request.POST.get("do") == TRY
     form.fields["reason"].required = not is_trial
     if not form.is_valid():
-        return Said(scope, current, form, status=400)
+        return SubmittedPolicy(scope, current, form, status=400)
     change = form.change(lake, scope)
     try:
         if is_trial:
             names = table_names(lake, user, table_format)
-            return Said(scope, current, form, policy_preview(change, user=user, names=names))
+            return SubmittedPolicy(
+                scope, current, form, policy_preview(change, user=user, names=names)
+            )
         policy_set(change, user=user, now=timezone.now())
     except RuleViolation as error:
         form.refuse(error)
-        return Said(scope, current, form, status=error.status)
+        return SubmittedPolicy(scope, current, form, status=error.status)
     except StaleState as error:
         # The page shows what stands now, so the next try is for that version.
         current = policy_current(lake, scope, table_format)
@@ -127,9 +129,9 @@ def policy_said(
         typed["seen"] = str(current.version if current else 0)
         form = make(typed, inherits=inherits)
         form.add_error(None, error.message)
-        return Said(scope, current, form, status=error.status)
+        return SubmittedPolicy(scope, current, form, status=error.status)
     messages.success(request, "Policy saved. It applies from the next planning cycle.")
-    return Said(scope, current, form, is_kept=True)
+    return SubmittedPolicy(scope, current, form, is_kept=True)
 
 
 def _inherits(lake: str, scope: str, table_format: TableFormat) -> Mapping[str, tuple[str, str]]:

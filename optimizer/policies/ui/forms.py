@@ -78,16 +78,16 @@ class ScopeForm(forms.Form):
         """Return the settings that were filled in, in their JSON form."""
         out: dict[str, object] = {}
         for name in self._manners.fields:
-            said = self.cleaned_data.get(name)
-            if said in ("", None, []):
+            data = self.cleaned_data.get(name)
+            if data in ("", None, []):
                 continue
-            out[name] = self._value(name, said)
+            out[name] = self._value(name, data)
         return out
 
     def change(self, lake: str, scope: str) -> PolicyChange:
         """Return what the person asks for."""
-        said = self.cleaned_data
-        seen, reason = said.get("seen") or 0, said.get("reason", "")
+        data = self.cleaned_data
+        seen, reason = data.get("seen") or 0, data.get("reason", "")
         return PolicyChange(lake, scope, self.values(), seen, reason, self.table_format)
 
     def refuse(self, error: PortalError) -> None:

@@ -30,7 +30,7 @@ from optimizer.policies.selectors.scopes import (
     table_of_scope,
 )
 from optimizer.policies.services.policies import policy_allowed
-from optimizer.policies.ui.actions import policy_said, scope_url
+from optimizer.policies.ui.actions import policy_submitted, scope_url
 from portal.access.models import User
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation
 from portal.ui.frame.context import current_lake, person
@@ -216,12 +216,14 @@ def scope_page(
 ) -> HttpResponseBase:
     """Show a scope's page; of a single table with what holds for it."""
     user = person(request)
-    said = policy_said(request, lake=lake, scope=scope, user=user, table_format=table_format)
-    if said.is_kept:
+    submitted = policy_submitted(
+        request, lake=lake, scope=scope, user=user, table_format=table_format
+    )
+    if submitted.is_kept:
         return HttpResponseRedirect(of_table.get("back") or scope_url(lake, scope, table_format))
     under = list(names.under(scope))
     context: dict[str, Any] = {
-        "said": said,
+        "submitted": submitted,
         "lake": lake,
         "form_url": request.get_full_path(),
         "kind_words": KIND_WORDS[kind_of_scope(scope)],
@@ -234,7 +236,7 @@ def scope_page(
     }
     filterset = VersionFilter(request.GET, queryset=history_of(lake, scope, table_format))
     answer = list_response(request, HISTORY, filterset=filterset, context=context)
-    answer.status_code = said.status
+    answer.status_code = submitted.status
     return answer
 
 

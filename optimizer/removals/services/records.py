@@ -61,10 +61,10 @@ def _read_papers(spool: Spool, plan: RemovalPlan, told: Deleted) -> None:
             continue
         done = done_name(found[1], found[2])
         if done in names:
-            said = json.loads(spool.fs.read(folder.child(done)))
-            told.n_files += int(said.get("n_files", 0))
-            if "n_snapshots" in said:
-                words.append(f"{_were(said['n_snapshots'], 'snapshot')} expired.")
+            data = json.loads(spool.fs.read(folder.child(done)))
+            told.n_files += int(data.get("n_files", 0))
+            if "n_snapshots" in data:
+                words.append(f"{_were(data['n_snapshots'], 'snapshot')} expired.")
         else:
             words += _unfinished(plan, json.loads(spool.fs.read(folder.child(name))), told)
     if told.n_files:

@@ -30,7 +30,7 @@ _SERDE_LIBRARY, _SERDE_PARAMETERS = "2", "3"
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _MessageTable:
     """A message's table; `facts` is None for a view, another catalog's table, and where none is."""
 
     facts: TableFacts | None = None
@@ -51,17 +51,17 @@ def table_change(
         ValueError, LookupError, TypeError, AttributeError: a message of another form.
     """
     if event_type == ALTERED:
-        before = _told(message.get("tableObjBeforeJson")).facts
-        after = _told(message.get("tableObjAfterJson")).facts
+        before = _parsed(message.get("tableObjBeforeJson")).facts
+        after = _parsed(message.get("tableObjAfterJson")).facts
         is_change = before != after or (after is not None and former is not None)
         return TableChange(event_id, *name, after, former) if is_change else None
     text = message.get("tableObjJson")
-    told = _told(text)
+    found = _parsed(text)
     if event_type == DROPPED:
-        return None if text and told.facts is None else TableChange(event_id, *name)
-    if told.facts is None:
+        return None if text and found.facts is None else TableChange(event_id, *name)
+    if found.facts is None:
         return None
-    return TableChange(event_id, *name, told.facts, is_created=True, created_at=told.created_at)
+    return TableChange(event_id, *name, found.facts, is_created=True, created_at=found.created_at)
 
 
 def uuid_of(table_format: str, parameters: Mapping[str, str]) -> str:
@@ -76,13 +76,13 @@ def created_instant(seconds: int | None) -> datetime | None:
     return datetime.fromtimestamp(seconds, tz=UTC)
 
 
-def _told(text: Any) -> _Told:
+def _parsed(text: Any) -> _MessageTable:
     if not text:
-        return _Told()
+        return _MessageTable()
     table = json.loads(text, strict=False)
     table_type, catalog = text_in(table, _TYPE), text_in(table, _CATALOG)
     if table_type in VIEWS or catalog not in ("", DEFAULT_CATALOG):
-        return _Told()
+        return _MessageTable()
     storage = struct_in(table, _STORAGE)
     serde = struct_in(storage, _SERDE)
     parameters = map_in(table, _PARAMETERS)
@@ -97,4 +97,4 @@ def _told(text: Any) -> _Told:
     )
     uuid = uuid_of(judged.format, parameters)
     facts = TableFacts(judged.format, uuid, place or "", text_in(table, _OWNER))
-    return _Told(facts, created_instant(table.get(_CREATED_AT, {}).get("i32")))
+    return _MessageTable(facts, created_instant(table.get(_CREATED_AT, {}).get("i32")))

@@ -148,11 +148,11 @@ class OwnerList(KeysetList):
         """Say who is behind a name (admins, with a fresh log-in)."""
         now = timezone.now()
         _check_fresh_staff(self.request._request, now)
-        said = self.data
+        data = self.data
         after = owner_set(
-            self.lake, said["owner"], said["people"], user=self.user, reason=said["reason"], now=now
+            self.lake, data["owner"], data["people"], user=self.user, reason=data["reason"], now=now
         )
-        return {"owner": said["owner"], "people": list(after)}
+        return {"owner": data["owner"], "people": list(after)}
 
 
 def _check_fresh_staff(request: HttpRequest, now: datetime) -> None:

@@ -77,9 +77,9 @@ class TokenList(KeysetList):
         """Make a token (with a fresh log-in); its secret is in this answer and nowhere else."""
         now = timezone.now()
         check_fresh(self.request._request, now)
-        said = self.data
-        wish = TokenParams(said["name"], tuple(said["scopes"]), said["days"])
-        made = token_make(said["owner"] or self.user.username, wish, user=self.user, now=now)
+        data = self.data
+        wish = TokenParams(data["name"], tuple(data["scopes"]), data["days"])
+        made = token_make(data["owner"] or self.user.username, wish, user=self.user, now=now)
         shown = {**TokenSerializer(made.token).data, "secret": made.secret}
         return Response(shown, status=201, headers={"Cache-Control": "no-store"})
 

@@ -70,17 +70,17 @@ def owner_change(request: HttpRequest) -> HttpResponse:
     form = OwnerForm(request.POST, auto_id=FORM_IDS)
     if not form.is_valid():
         return _page(request, form, status=400)
-    said = form.cleaned_data
-    names = [name.strip() for name in said["people"].split(",")]
+    data = form.cleaned_data
+    names = [name.strip() for name in data["people"].split(",")]
     try:
         after = owner_set(
-            lake, said["owner"], names, user=user, reason=said["reason"], now=timezone.now()
+            lake, data["owner"], names, user=user, reason=data["reason"], now=timezone.now()
         )
     except RuleViolation as error:
         form.add_error(None, error.message)
         return _page(request, form, status=400)
     who = ", ".join(after) or "nobody but the name itself"
-    messages.success(request, f"Mapped account {said['owner']} to {who}.")
+    messages.success(request, f"Mapped account {data['owner']} to {who}.")
     return redirect("ui:owners")
 
 

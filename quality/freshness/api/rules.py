@@ -61,12 +61,12 @@ class RuleList(KeysetList):
     )
     def post(self) -> object:
         """Declare for a table that you may see; the same twice changes nothing."""
-        said = self.data
+        data = self.data
         return rule_declare(
-            said["lake"],
-            said["table"],
-            declared(said),
-            version=said["version"],
+            data["lake"],
+            data["table"],
+            declared(data),
+            version=data["version"],
             user=self.user,
             now=timezone.now(),
         )
@@ -84,12 +84,12 @@ class RuleDetail(ApiView):
     def post(self, rule_id: int) -> object:
         """Change what is declared, as of the version that you read."""
         found = get_rule_for_user(rule_id, self.user)
-        said = self.data
+        data = self.data
         return rule_declare(
             found.lake,
             str(found),
-            declared(said),
-            version=said["version"],
+            declared(data),
+            version=data["version"],
             user=self.user,
             now=timezone.now(),
         )

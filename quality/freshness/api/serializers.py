@@ -83,14 +83,14 @@ class NewReadyRuleSerializer(DeclareSerializer):
     table = serializers.CharField(max_length=512, help_text="db.table")
 
 
-def declared(said: dict[str, Any]) -> Declared:
+def declared(data: dict[str, Any]) -> Declared:
     """Return what a program declares."""
     return Declared(
-        said["time_key"].lower(),
-        TimeFormat(said["time_format"]),
-        said["hour_key"].lower(),
-        said["sla_minutes"],
-        said["delay_minutes"],
-        said["min_rows"],
-        said["min_files"],
+        data["time_key"].lower(),
+        TimeFormat(data["time_format"]),
+        data["hour_key"].lower(),
+        data["sla_minutes"],
+        data["delay_minutes"],
+        data["min_rows"],
+        data["min_files"],
     )

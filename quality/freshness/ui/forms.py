@@ -74,15 +74,15 @@ class RuleForm(forms.Form):
 
     def declared(self) -> Declared:
         """Return what was typed."""
-        said = self.cleaned_data
+        data = self.cleaned_data
         return Declared(
-            said["time_key"].lower(),
-            TimeFormat(said["time_format"]),
-            said["hour_key"].lower(),
-            said["sla_minutes"],
-            said["delay_minutes"],
-            said["min_rows"],
-            said["min_files"],
+            data["time_key"].lower(),
+            TimeFormat(data["time_format"]),
+            data["hour_key"].lower(),
+            data["sla_minutes"],
+            data["delay_minutes"],
+            data["min_rows"],
+            data["min_files"],
         )
 
     def refuse(self, error: PortalError) -> None:

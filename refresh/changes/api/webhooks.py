@@ -11,7 +11,7 @@ from portal.lake.errors import TooMuch
 from portal.ui.api.operations import ApiView
 from portal.ui.frame.context import person
 from refresh.changes.api.serializers import TakenSerializer, WrittenSerializer
-from refresh.changes.services.webhooks import Taken, Told, refresh_tell
+from refresh.changes.services.webhooks import Taken, WriteReport, report_write
 
 SCOPE = "refresh"
 MOST_BYTES = 16 * 1024**2
@@ -50,8 +50,8 @@ class Tell(ApiView):
         body = WrittenSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         said = body.validated_data
-        told = Told(said["lake"], said["table"], tuple(said["partitions"]))
-        taken = refresh_tell(told, user=person(request), now=now)
+        report = WriteReport(said["lake"], said["table"], tuple(said["partitions"]))
+        taken = report_write(report, user=person(request), now=now)
         return Response(as_json(taken), status=202 if taken.shown_as else 200)
 
 

@@ -39,7 +39,7 @@ _RECORDED = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class WriteReport:
     """What a scheduler said: `db.table`, and names or parts of names of partitions."""
 
     lake: str
@@ -61,7 +61,7 @@ class Taken:
     degraded: str = ""
 
 
-def refresh_tell(told: Told, *, user: User | None, now: datetime) -> Taken:
+def report_write(report: WriteReport, *, user: User | None, now: datetime) -> Taken:
     """Note that a table was written before `now`; `user` None is somebody at the portal's shell.
 
     Raises:
@@ -71,22 +71,22 @@ def refresh_tell(told: Told, *, user: User | None, now: datetime) -> Taken:
         Busy: the queue of a cluster that shows it is full; nothing was noted.
         ExternalFailure: the metastore does not answer, and it cannot be done without.
     """
-    check_amount(told.partitions)
-    hive = table_named(told.lake, told.table)
+    check_amount(report.partitions)
+    hive = table_named(report.lake, report.table)
     try:
         found = look_up(hive, user=user, now=now)
     except ExternalFailure as error:
         check_seen(hive, user=user, otherwise=error)
-        return _tell_blind(hive, told, error, user=user, now=now)
+        return _tell_blind(hive, report, error, user=user, now=now)
     shown = named_for(hive)
     if not shown:
         return Taken(hive, now, ())
     _check_room(shown)
     try:
-        meant = partitions_meant(found, told.partitions, now=now)
+        meant = partitions_meant(found, report.partitions, now=now)
     except ExternalFailure as error:
-        return _tell_blind(hive, told, error, user=user, now=now)
-    if told.partitions and not (meant.there or meant.gone):
+        return _tell_blind(hive, report, error, user=user, now=now)
+    if report.partitions and not (meant.there or meant.gone):
         raise no_partition(hive, meant.unmatched)
     change = _change(hive, meant, shown)
     taken = Taken(
@@ -98,7 +98,7 @@ def refresh_tell(told: Told, *, user: User | None, now: datetime) -> Taken:
         len(meant.gone),
         meant.unmatched,
     )
-    _note(change, told, taken, user=user)
+    _note(change, report, taken, user=user)
     _remember(found)
     return taken
 
@@ -132,11 +132,11 @@ def _change(hive: TableName, meant: ResolvedPartitions, shown: Sequence[Named]) 
     return Change(hive, Cause.HOOK, is_whole, touched)
 
 
-def _note(change: Change, told: Told, taken: Taken, *, user: User | None) -> None:
+def _note(change: Change, report: WriteReport, taken: Taken, *, user: User | None) -> None:
     """Note the change, and who told what, in one transaction."""
     data = {
-        "partitions": list(told.partitions[:_RECORDED]),
-        "n_told": len(told.partitions),
+        "partitions": list(report.partitions[:_RECORDED]),
+        "n_told": len(report.partitions),
         "n_partitions": taken.n_partitions,
         "n_dropped": taken.n_dropped,
         "is_whole": taken.is_whole,
@@ -158,10 +158,15 @@ def _note(change: Change, told: Told, taken: Taken, *, user: User | None) -> Non
 
 
 def _tell_blind(
-    hive: TableName, told: Told, error: ExternalFailure, *, user: User | None, now: datetime
+    hive: TableName,
+    report: WriteReport,
+    error: ExternalFailure,
+    *,
+    user: User | None,
+    now: datetime,
 ) -> Taken:
     """Note the whole table, and what was named as if it were there: the worker looks again."""
-    specs, shown = told.partitions, named_for(hive)
+    specs, shown = report.partitions, named_for(hive)
     if not shown:
         return Taken(hive, now, ())
     _check_room(shown)
@@ -171,7 +176,7 @@ def _tell_blind(
     touched = {str(PartitionName.parse(text)): PartitionChange.UPDATED for text in specs}
     reason = f"The whole table is refreshed, because the metastore does not answer: {error.message}"
     taken = Taken(hive, now, shown_as(shown), is_whole=True, degraded=reason)
-    _note(Change(hive, Cause.HOOK, whole=True, partitions=touched), told, taken, user=user)
+    _note(Change(hive, Cause.HOOK, whole=True, partitions=touched), report, taken, user=user)
     return taken
 
 

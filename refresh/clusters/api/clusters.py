@@ -80,9 +80,9 @@ class ClusterList(KeysetList):
     def post(self) -> object:
         """Try a cluster out and take it in (admins and operators)."""
         check_lake_staff(self.user)
-        said = self.data
+        data = self.data
         by, now = _actor(self.request), timezone.now()
-        return cluster_add(said["name"], _wish(said), by=by, now=now, budget=BRIEF)
+        return cluster_add(data["name"], _wish(data), by=by, now=now, budget=BRIEF)
 
 
 class ClusterTest(ApiView):
@@ -136,9 +136,9 @@ class ClusterEdit(ApiView):
     def post(self, name: str) -> object:
         """Try other addresses or another login out and keep them; 409 = it was changed since."""
         found, by = _to_change(self.request, name)
-        said = self.data
-        version, now = said["version"], timezone.now()
-        cluster_edit(found, _wish(said), version=version, by=by, now=now, budget=BRIEF)
+        data = self.data
+        version, now = data["version"], timezone.now()
+        cluster_edit(found, _wish(data), version=version, by=by, now=now, budget=BRIEF)
         return _as_it_is(found)
 
 
@@ -182,9 +182,9 @@ class ClusterLimits(ApiView):
     def post(self, name: str) -> object:
         """Say how many statements may run at once."""
         found, by = _to_change(self.request, name)
-        said = self.data
-        limits = Limits(said["per_fe"], said["per_catalog"])
-        cluster_limits(found, limits, hours=said["large_table_window"], by=by, now=timezone.now())
+        data = self.data
+        limits = Limits(data["per_fe"], data["per_catalog"])
+        cluster_limits(found, limits, hours=data["large_table_window"], by=by, now=timezone.now())
         return _as_it_is(found)
 
 
@@ -197,8 +197,8 @@ class ClusterRemove(ApiView):
         found, by = _to_change(self.request, name)
         now = timezone.now()
         check_fresh(self.request._request, now)
-        said = self.data
-        cluster_remove(found, by=by, typed=said["typed"], reason=said["reason"], now=now)
+        data = self.data
+        cluster_remove(found, by=by, typed=data["typed"], reason=data["reason"], now=now)
 
 
 def _to_change(request: Request, name: str) -> tuple[Cluster, Actor]:
@@ -215,8 +215,8 @@ def _said(request: Request, serializer: type[serializers.Serializer[object]]) ->
     return dict(body.validated_data)
 
 
-def _wish(said: dict[str, Any]) -> ClusterParams:
-    return ClusterParams(tuple(said["addresses"]), said["user"], said["password_file"])
+def _wish(data: dict[str, Any]) -> ClusterParams:
+    return ClusterParams(tuple(data["addresses"]), data["user"], data["password_file"])
 
 
 def _as_it_is(cluster: Cluster) -> Cluster:

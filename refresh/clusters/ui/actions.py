@@ -53,9 +53,9 @@ class ReachForm(forms.Form):
 
     def wish(self) -> ClusterParams:
         """Return what was typed."""
-        said = self.cleaned_data
-        places = said["addresses"].replace(",", "\n").splitlines()
-        return ClusterParams(tuple(places), said["user"], said["password_file"])
+        data = self.cleaned_data
+        places = data["addresses"].replace(",", "\n").splitlines()
+        return ClusterParams(tuple(places), data["user"], data["password_file"])
 
 
 class ClusterForm(ReachForm):

@@ -10,7 +10,7 @@ from refresh.models import Refresh
 class StatementSerializer(OldNames, serializers.ModelSerializer[Refresh]):
     """One statement that was sent."""
 
-    old_names = {"taker": "coordinator"}
+    old_names = {"taker": "coordinator", "said": "message"}
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     cluster = serializers.CharField(source="cluster.name", read_only=True)
@@ -37,6 +37,6 @@ class StatementSerializer(OldNames, serializers.ModelSerializer[Refresh]):
         fields = (
             *("id", "cluster", "table_id", "catalog", "db", "table", "coordinator", "kind"),
             *("n_partitions", "examples", "causes", "lane", "waited_since", "began_at"),
-            *("ended_at", "waited", "seconds", "ending", "code", "said", "on_fes"),
+            *("ended_at", "waited", "seconds", "ending", "code", "message", "on_fes"),
         )
         read_only_fields = fields

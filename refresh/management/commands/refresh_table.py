@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from portal.lake.errors import PortalError
-from refresh.changes.services.webhooks import Told, refresh_tell
+from refresh.changes.services.webhooks import WriteReport, report_write
 
 
 class Command(BaseCommand):
@@ -28,9 +28,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Note it."""
-        told = Told(options["lake"], options["table"], tuple(options["partition"]))
+        report = WriteReport(options["lake"], options["table"], tuple(options["partition"]))
         try:
-            taken = refresh_tell(told, user=None, now=timezone.now())
+            taken = report_write(report, user=None, now=timezone.now())
         except PortalError as error:
             raise CommandError(f"{error.code}: {error.message}") from error
         for name in taken.shown_as:

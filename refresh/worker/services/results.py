@@ -116,10 +116,10 @@ def give_up(refresh: Refresh, *, now: datetime) -> None:
         if row is None:
             return
         row.ending, row.ended_at = RefreshOutcome.LOST, now
-        row.said = "Its worker ended before the answer came."
-        row.save(update_fields=["ending", "ended_at", "said"])
+        row.message = "Its worker ended before the answer came."
+        row.save(update_fields=["ending", "ended_at", "message"])
         row.target.watched = WatchedTable.objects.select_for_update().get(pk=row.target.watched_id)
-        row.target.steps, row.target.problem = None, row.said
+        row.target.steps, row.target.problem = None, row.message
         _try_later(row, now=now, unsure=True)
 
 
@@ -161,11 +161,11 @@ def _write_row(
     row.ending = RefreshOutcome.DONE if result.is_taken_in else RefreshOutcome.FAILED
     if answer is not None:
         row.code = answer.code
-        row.said = _GONE if result.is_taken_in and result.asked is not None else answer.short
+        row.message = _GONE if result.is_taken_in and result.asked is not None else answer.short
         if answer.meaning is ErrorKind.PARTIAL:
             row.ending = RefreshOutcome.PARTIAL
     row.on_fes = {name: [one.outcome.value, one.reason] for name, one in found.items()}
-    row.save(update_fields=["ended_at", "ending", "code", "said", "on_fes"])
+    row.save(update_fields=["ended_at", "ending", "code", "message", "on_fes"])
 
 
 def _write_fes(
@@ -285,7 +285,7 @@ def _settle(row: Refresh, changes: TableChanges, *, now: datetime) -> None:
     mine = [fe for _, fe in found[target.pk] if fe.state is FeState.ALIVE]
     owed = [at for fe in mine for at, _ in pending_for(fe, changes).values()]
     if owed:
-        target.problem = row.said
+        target.problem = row.message
         if target.waits_since is not None:
             # What it took in has waited; what came since has its own place behind the others, or
             # a table that changes all the time would come first for ever.

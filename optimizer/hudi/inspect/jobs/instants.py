@@ -11,7 +11,7 @@ from typing import Any
 
 from optimizer.core.jobs.java_errors import JAVA_ERRORS
 from optimizer.hudi.inspect.domain.facts import Action, Instant, InstantState
-from optimizer.hudi.tables.jobs.errors import said
+from optimizer.hudi.tables.jobs.errors import error_text
 from optimizer.hudi.tables.jobs.table import HUDI, OpenedTable
 from optimizer.hudi.tables.jobs.times import from_milliseconds
 
@@ -70,7 +70,7 @@ def with_archived(table: OpenedTable, timeline: Timeline, wanted: Collection[str
         archived = table.java.getArchivedTimeline(min(missing))
         found = _instants(table, archived.getInstants())
     except JAVA_ERRORS as error:
-        fault = f"The archived timeline cannot be read ({said(error)})"
+        fault = f"The archived timeline cannot be read ({error_text(error)})"
         return replace(timeline, faults=(*timeline.faults, fault))
     added = [replace(one, is_archived=True) for one in found if one.instant in missing]
     return replace(timeline, instants=(*added, *timeline.instants))
@@ -126,7 +126,7 @@ def _described(one: Instant, timeline: Any, java: Any, faults: list[str]) -> Ins
             n_operations=int(metadata.getWriteStats().size()),
         )
     except JAVA_ERRORS as error:
-        faults.append(f"The {one.action} {one.instant} cannot be read ({said(error)})")
+        faults.append(f"The {one.action} {one.instant} cannot be read ({error_text(error)})")
         return one
 
 
@@ -138,5 +138,5 @@ def _archived_to(table: OpenedTable, faults: list[str]) -> str | None:
         names = [str(name) for name in manifest.getFileNames()]
         return max((str(lsm.getMaxInstantTime(name)) for name in names), default=None)
     except JAVA_ERRORS as error:
-        faults.append(f"The manifest of the archived timeline cannot be read ({said(error)})")
+        faults.append(f"The manifest of the archived timeline cannot be read ({error_text(error)})")
         return None

@@ -13,7 +13,7 @@ from optimizer.core.jobs.java_errors import JAVA_ERRORS
 from optimizer.hudi.inspect.domain.facts import BlockKind, BlockState, LogBlock
 from optimizer.hudi.inspect.jobs.instants import Timeline
 from optimizer.hudi.inspect.jobs.slices import LogFile
-from optimizer.hudi.tables.jobs.errors import said
+from optimizer.hudi.tables.jobs.errors import error_text
 from optimizer.hudi.tables.jobs.table import OpenedTable
 
 MOST_FILES = 20_000
@@ -96,7 +96,7 @@ def _blocks(table: OpenedTable, log: LogFile) -> list[_Found]:
             reader.close()
     except JAVA_ERRORS as error:
         if storage.exists(path):
-            detail = f"Hudi's reader stops here: {said(error)}"
+            detail = f"Hudi's reader stops here: {error_text(error)}"
             found.append(_Found(log, 0, BlockKind.CORRUPT, None, log.n_bytes, detail))
     return found
 

@@ -12,7 +12,7 @@ from optimizer.hudi.inspect.domain.facts import (
     PendingPlan,
 )
 from optimizer.hudi.inspect.jobs.instants import Timeline
-from optimizer.hudi.tables.jobs.errors import said
+from optimizer.hudi.tables.jobs.errors import error_text
 from optimizer.hudi.tables.jobs.table import OpenedTable
 
 _PLANNED = frozenset({Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING})
@@ -32,7 +32,7 @@ def read_plans(
                 found.append(_plan(table, one, sizes))
             except JAVA_ERRORS as error:
                 faults.append(
-                    f"The plan of {one.action} {one.instant} cannot be read ({said(error)})"
+                    f"The plan of {one.action} {one.instant} cannot be read ({error_text(error)})"
                 )
     return tuple(sorted(found, key=lambda plan: plan.instant))
 

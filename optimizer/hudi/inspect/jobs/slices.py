@@ -11,7 +11,7 @@ from typing import Any
 
 from optimizer.core.jobs.java_errors import JAVA_ERRORS
 from optimizer.hudi.inspect.domain.facts import FileGroupId, FileSlice, Instant, Uncompacted
-from optimizer.hudi.tables.jobs.errors import said
+from optimizer.hudi.tables.jobs.errors import error_text
 from optimizer.hudi.tables.jobs.table import HUDI, OPTION, OpenedTable
 
 _VIEW = f"{HUDI}.table.view.AbstractTableFileSystemView"
@@ -131,7 +131,7 @@ def earlier_bases(
         try:
             stats = timeline.readCommitMetadata(instant).getWriteStats()
         except JAVA_ERRORS as error:
-            faults.append(f"{instant.requestedTime()} cannot be read ({said(error)})")
+            faults.append(f"{instant.requestedTime()} cannot be read ({error_text(error)})")
             continue
         if stats.isEmpty():
             continue

@@ -21,7 +21,7 @@ from optimizer.hudi.inspect.jobs.keys import duplicate_keys, has_keys
 from optimizer.hudi.inspect.jobs.logs import MOST_FILES, read_blocks
 from optimizer.hudi.inspect.jobs.plans import read_plans
 from optimizer.hudi.inspect.jobs.slices import Files, earlier_bases, read_files, uncompacted
-from optimizer.hudi.tables.jobs.errors import clear_errors, said
+from optimizer.hudi.tables.jobs.errors import clear_errors, error_text
 from optimizer.hudi.tables.jobs.table import OpenedTable
 
 
@@ -75,7 +75,7 @@ def _files(table: OpenedTable, faults: list[str]) -> Files:
     try:
         return read_files(table)
     except JAVA_ERRORS as error:
-        faults.append(f"Its files cannot be told apart ({said(error)})")
+        faults.append(f"Its files cannot be told apart ({error_text(error)})")
         return Files()
 
 
@@ -95,7 +95,7 @@ def _blocks(
     try:
         return read_blocks(table, files.logs, timeline)
     except JAVA_ERRORS as error:
-        faults.append(f"Its log files cannot be read ({said(error)})")
+        faults.append(f"Its log files cannot be read ({error_text(error)})")
         return None
 
 
@@ -105,7 +105,7 @@ def _keys(table: OpenedTable, faults: list[str]) -> tuple[DuplicateKey, ...] | N
     try:
         return duplicate_keys(table)
     except JAVA_ERRORS as error:
-        faults.append(f"Its rows cannot be read ({said(error)})")
+        faults.append(f"Its rows cannot be read ({error_text(error)})")
         return None
 
 

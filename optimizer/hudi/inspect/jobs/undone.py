@@ -8,7 +8,7 @@ from typing import Any
 
 from optimizer.core.jobs.java_errors import JAVA_ERRORS
 from optimizer.hudi.inspect.domain.facts import Action
-from optimizer.hudi.tables.jobs.errors import said
+from optimizer.hudi.tables.jobs.errors import error_text
 from optimizer.hudi.tables.jobs.table import OpenedTable
 from portal.lake.errors import RuleViolation
 
@@ -33,8 +33,9 @@ def undone_instants(table: OpenedTable) -> frozenset[str]:
     except JAVA_ERRORS as error:
         raise RuleViolation(
             "hudi.undone_unknown",
-            f"{table.name}: a rollback or restore in its timelines cannot be read ({said(error)}), "
-            "so rows that were undone on purpose cannot be told from lost ones.",
+            f"{table.name}: a rollback or restore in its timelines cannot be read "
+            f"({error_text(error)}), so rows that were undone on purpose cannot be told from lost "
+            "ones.",
         ) from error
     return frozenset(found)
 

@@ -47,7 +47,7 @@ class StepRow:
 
     service: Service
     step: Step
-    said: Sequence[str]
+    decided: Sequence[str]
     refused: str
 
     @property
@@ -95,7 +95,7 @@ class ServiceStatus:
 
     service: Service
     steps: Sequence[StepRow]
-    said: Sequence[str]  # what was decided of steps that have no row
+    decided: Sequence[str]  # what was decided of steps that have no row
     plans: Sequence[PlanRow]
     n_plans: int
     execution: Ruling
@@ -138,7 +138,7 @@ def boards_of(
     return [_board(case, service, decisions, expect) for service in Service]
 
 
-def said_of_all(decisions: Sequence[Mapping[str, Any]]) -> list[str]:
+def decision_texts(decisions: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return what was decided of the table as a whole, such as that nothing is done to it."""
     return [str(one["reason"]) for one in decisions if not one.get("service")]
 
@@ -149,9 +149,9 @@ def _board(
     rows = _stuck(case) if service is Service.ROLLBACK else _plans(case, service, expect)
     steps = [_step(case, service, step, decisions) for step in _STEPS[service]]
     rest = [step for step in Step if step not in _STEPS[service]]
-    said = [words for step in rest for words in _said(decisions, service, step)]
+    decided = [words for step in rest for words in _decided(decisions, service, step)]
     execution = may(case.look, case.policy, service, Step.EXECUTE)
-    return ServiceStatus(service, steps, said, rows[:PLANS_SHOWN], len(rows), execution)
+    return ServiceStatus(service, steps, decided, rows[:PLANS_SHOWN], len(rows), execution)
 
 
 def _step(
@@ -162,8 +162,8 @@ def _step(
     refused = "" if ruling.is_allowed else ruling.reason
     if step is Step.SCHEDULE and not refused:
         refused = _vain(case, service)
-    said = [words for words in _said(decisions, service, step) if words != refused]
-    return StepRow(service, step, said, refused)
+    decided = [words for words in _decided(decisions, service, step) if words != refused]
+    return StepRow(service, step, decided, refused)
 
 
 def _vain(case: Case, service: Service) -> str:
@@ -180,7 +180,7 @@ def _vain(case: Case, service: Service) -> str:
     return f"Damaged: {groups}. Repair it first." if case.damaged else ""
 
 
-def _said(decisions: Sequence[Mapping[str, Any]], service: Service, step: Step) -> list[str]:
+def _decided(decisions: Sequence[Mapping[str, Any]], service: Service, step: Step) -> list[str]:
     return [
         str(one["reason"])
         for one in decisions

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET
 from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.inspect.selectors.snapshots import hudi_policy_of, last_inspection
 from optimizer.hudi.pages.ui.nav import frame_of
-from optimizer.hudi.pages.ui.service_status import ServiceStatus, boards_of, said_of_all
+from optimizer.hudi.pages.ui.service_status import ServiceStatus, boards_of, decision_texts
 from optimizer.hudi.pages.ui.tasks import now_of
 from optimizer.hudi.planner.services.recent_runs import recent_activity_of
 from optimizer.hudi.planner.services.speeds import HudiSpeeds
@@ -27,7 +27,7 @@ def services(request: HttpRequest, table_id: int) -> HttpResponse:
     seen = last_inspection(table)
     shown = {
         "boards": _boards(table, seen.look, now) if seen.look else [],
-        "said_of_all": said_of_all(table.decisions),
+        "decision_texts": decision_texts(table.decisions),
         **now_of(table),
         "staying": resident_run(table.lake) if table.pk in watched_tables(table.lake) else None,
         "may_act": not table.is_deleted and not table.is_paused,

@@ -52,14 +52,14 @@ def sorted_error(error: Exception, table: str) -> PortalError:
             return found
     return ExternalFailure(
         FAILED,
-        f"{table}: {said(error)} The run's log has the details.",
+        f"{table}: {error_text(error)} The run's log has the details.",
         service="spark",
         retryable=True,
         table=table,
     )
 
 
-def said(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """Return the innermost class of a Java error and the first line of what it says."""
     causes = causes_of(error)
     kind, text = causes[-1] if causes else (type(error).__name__, str(error))

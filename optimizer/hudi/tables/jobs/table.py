@@ -20,10 +20,10 @@ from optimizer.hudi.tables.jobs.errors import (
     NEW_VERSION,
     broken,
     clear_errors,
+    error_text,
     gone,
     not_hudi,
     old_version,
-    said,
     sorted_error,
 )
 from optimizer.hudi.tables.jobs.times import instant_at
@@ -241,9 +241,11 @@ def open_table(
             opened.facts()
         except JAVA_ERRORS as error:
             found = sorted_error(error, name)
-            if found.code == NEW_VERSION or "HoodieIOException" in said(error):
+            if found.code == NEW_VERSION or "HoodieIOException" in error_text(error):
                 raise found from error
-            raise broken(name, f"Its hoodie.properties cannot be read ({said(error)})") from error
+            raise broken(
+                name, f"Its hoodie.properties cannot be read ({error_text(error)})"
+            ) from error
     return opened
 
 

@@ -40,7 +40,7 @@ class Doomed:
         return sum(self.n_files.values())
 
 
-def said_of(table: IcebergTable) -> ReportedMetadata:
+def reported_metadata(table: IcebergTable) -> ReportedMetadata:
     """Read the table's metadata as it is now."""
     with clear_errors(table.name):
         parser = table.jvm.org.apache.iceberg.TableMetadataParser

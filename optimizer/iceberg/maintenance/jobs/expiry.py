@@ -22,7 +22,7 @@ from optimizer.iceberg.maintenance.jobs.expire import (
     doomed_by,
     expire,
     judged,
-    said_of,
+    reported_metadata,
 )
 from optimizer.iceberg.maintenance.jobs.expired_files import delete_files, kept_list
 from optimizer.iceberg.maintenance.jobs.removal_orders import RemovalAsk, RemovalResult, head_of
@@ -46,11 +46,11 @@ class ExpiryWork(TaskExecutor):
 
     def count(self, table: IcebergTable) -> dict[str, int]:
         """Count the snapshots: the current files do not change."""
-        return _counts(said_of(table))
+        return _counts(reported_metadata(table))
 
     def work(self, table: IcebergTable) -> None:
         """Draw the list up, or expire what was approved and still may go."""
-        said = said_of(table)
+        said = reported_metadata(table)
         place, names = self.job.config.path(table.location), (self.order.db, self.order.table)
         with own_place(self.job, db=names[0], table=names[1], place=place) as own:
             check_not_borrowed(
@@ -127,7 +127,7 @@ class ExpiryWork(TaskExecutor):
                 told["n_snapshots"] = len(ids)
                 return files
         except PortalError as error:
-            left = {one.snapshot_id for one in said_of(table.again()).snapshots}
+            left = {one.snapshot_id for one in reported_metadata(table.again()).snapshots}
             if left & set(ids):
                 raise
             self._left_files(error)
@@ -156,7 +156,7 @@ class ExpiryWork(TaskExecutor):
             0, f"{count_words(len(ids), 'snapshot')} expired; deleted besides: {said or 'no file'}."
         )
         with suppress(PortalError):
-            self.result.after = _counts(said_of(table.again()))
+            self.result.after = _counts(reported_metadata(table.again()))
 
     def _note_left_out(self, n_gone: int, n_kept: int) -> None:
         if n_gone:

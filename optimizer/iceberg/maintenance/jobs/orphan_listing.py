@@ -21,7 +21,7 @@ from optimizer.iceberg.maintenance.domain.orphans import (
     Left,
     left_by_itself,
 )
-from optimizer.iceberg.maintenance.jobs.expire import metadata_rows, said_of
+from optimizer.iceberg.maintenance.jobs.expire import metadata_rows, reported_metadata
 from optimizer.iceberg.tables.domain.table_metadata import ReportedMetadata
 from portal.connectors.file_status import FileStatus
 from portal.connectors.filesystem import open_file_system
@@ -109,7 +109,7 @@ def known_among(table: IcebergTable, files: Sequence[FoundFile]) -> Known:
 
 def names_of(table: IcebergTable) -> DataFrame:
     """Return `path` and `name` of all that the metadata names: every snapshot, branch and tag."""
-    said = said_of(table)
+    said = reported_metadata(table)
     others = [(text,) for text in _of_metadata(said, metadata_of(table))]
     texts = table.spark.createDataFrame(others, "text string")
     for what, column in (("ALL_FILES", "file_path"), ("ALL_MANIFESTS", "path")):

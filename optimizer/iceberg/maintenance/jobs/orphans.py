@@ -23,7 +23,7 @@ from optimizer.iceberg.maintenance.domain.orphans import (
 )
 from optimizer.iceberg.maintenance.domain.quarantine import MANIFEST, QUARANTINE, file_name
 from optimizer.iceberg.maintenance.jobs.borrowers import check_not_borrowed
-from optimizer.iceberg.maintenance.jobs.expire import SAMPLE, said_of
+from optimizer.iceberg.maintenance.jobs.expire import SAMPLE, reported_metadata
 from optimizer.iceberg.maintenance.jobs.orphan_listing import (
     compare,
     known_among,
@@ -145,8 +145,8 @@ class OrphanWork(TaskExecutor):
         found = compare(self.job, listed, named, table=table.name, most=MOST_ITEMS)
         taken = found.first
         if not taken:
-            said = _said(found.left)
-            self.result.notes.append(f"There is no orphan file: {said or 'there is no file'}.")
+            data = _said(found.left)
+            self.result.notes.append(f"There is no orphan file: {data or 'there is no file'}.")
             return
         items = [{"path": str(one.path), "size": one.size, "mtime": one.mtime_ms} for one in taken]
         snapshot_id = table.snapshot_id or None
@@ -205,9 +205,9 @@ class OrphanWork(TaskExecutor):
                 "n_bytes": n_bytes,
                 "files": {},
             }
-        said = _said(left)
+        data = _said(left)
         words = f"{count_words(len(gone), 'orphan file')} moved into quarantine, {n_bytes} bytes."
-        self.result.notes.insert(0, f"{words} Left: {said}." if said else words)
+        self.result.notes.insert(0, f"{words} Left: {data}." if data else words)
 
     def _quarantine(self, place: LakePath) -> LakePath:
         """Return the directory that the launcher made for this list, below the table's place.
@@ -283,7 +283,7 @@ _WORDS: dict[str, str] = {
 
 
 def _check_may_collect(table: IcebergTable) -> None:
-    if not said_of(table).may_collect:
+    if not reported_metadata(table).may_collect:
         raise RuleViolation(
             "removal.gc",
             f"{table.name} forbids that its files are deleted (gc.enabled is false), often "

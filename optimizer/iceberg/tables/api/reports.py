@@ -55,10 +55,10 @@ class Metrics(ApiView):
         """Take a CommitReport in; a ScanReport is answered alike and not kept."""
         now = timezone.now()
         check_size(self.request)
-        said = self.data
+        data = self.data
         row = table_of_report(lake, db, table, user=self.user)
-        if said["kind"] == COMMIT:
-            commit_report(row, _commit(said), now=now)
+        if data["kind"] == COMMIT:
+            commit_report(row, _commit(data), now=now)
 
 
 def check_size(request: Request) -> None:
@@ -76,10 +76,10 @@ def check_size(request: Request) -> None:
         )
 
 
-def _commit(said: dict[str, Any]) -> CommitReport:
+def _commit(data: dict[str, Any]) -> CommitReport:
     return CommitReport(
-        said["snapshot_id"],
-        said.get("sequence"),
-        said.get("operation", ""),
-        read_metrics(said.get("metrics", {})),
+        data["snapshot_id"],
+        data.get("sequence"),
+        data.get("operation", ""),
+        read_metrics(data.get("metrics", {})),
     )

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 from optimizer.iceberg.tables.selectors.tables import get_table_for_user
 from optimizer.iceberg.tables.ui.table import frame_of
 from optimizer.policies.selectors.scopes import VersionFilter, history_of, scope_of_table
-from optimizer.policies.ui.actions import policy_said, settings_of
+from optimizer.policies.ui.actions import policy_submitted, settings_of
 from optimizer.policies.ui.policies import HISTORY
 from portal.lake.errors import RuleViolation
 from portal.ui.frame.context import person
@@ -31,11 +31,17 @@ def policy(request: HttpRequest, table_id: int) -> HttpResponseBase:
     scope = scope_of_table(table)
     if scope is None and request.method == "POST":
         raise RuleViolation("policy.scope", NO_SCOPE)
-    said = policy_said(request, lake=table.lake, scope=scope, user=user) if scope else None
-    if said is not None and said.is_kept:
+    submitted = (
+        policy_submitted(request, lake=table.lake, scope=scope, user=user) if scope else None
+    )
+    if submitted is not None and submitted.is_kept:
         return HttpResponseRedirect(reverse("optimizer:table-policy", args=[table.pk]))
-    shown: dict[str, Any] = {"said": said, "settings": settings_of(table), "no_scope": NO_SCOPE}
+    shown: dict[str, Any] = {
+        "submitted": submitted,
+        "settings": settings_of(table),
+        "no_scope": NO_SCOPE,
+    }
     filterset = VersionFilter(request.GET, queryset=history_of(table.lake, str(table)))
     answer = list_response(request, TAB, filterset=filterset, context=frame_of(table, shown))
-    answer.status_code = said.status if said is not None else 200
+    answer.status_code = submitted.status if submitted is not None else 200
     return answer

@@ -60,12 +60,12 @@ def test_r2_a_part_of_a_name_becomes_the_full_names(hive: HookLake, people: Peop
     before = timezone.now()
     answer = tell(people.operator, "dt=2026-11-21", "HOUR=01/dt=2026-11-22")
     assert answer.status_code == 202
-    said = answer.json()
+    data = answer.json()
     assert changed() == dict.fromkeys([LEAVES[0], LEAVES[1], LEAVES[3]], PartitionChange.UPDATED)
-    assert (said["n_partitions"], said["n_dropped"], said["unmatched"]) == (3, 0, [])
-    assert said["shown_as"] == ["bi: hive.shop.sales"]
-    assert said["is_whole"] is False
-    written_at = datetime.fromisoformat(said["written_at"])
+    assert (data["n_partitions"], data["n_dropped"], data["unmatched"]) == (3, 0, [])
+    assert data["shown_as"] == ["bi: hive.shop.sales"]
+    assert data["is_whole"] is False
+    written_at = datetime.fromisoformat(data["written_at"])
     assert before <= written_at <= timezone.now()
     watched = WatchedTable.objects.get()
     assert (watched.owner, watched.is_partitioned, watched.causes) == ("olga", True, [Cause.HOOK])

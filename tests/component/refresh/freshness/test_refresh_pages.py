@@ -161,7 +161,7 @@ def test_n12_the_table_page_says_state_and_reason_on_every_front_end(
         row,
         began=now - timedelta(minutes=2),
         ending=RefreshOutcome.PARTIAL,
-        said="1 of 2 missed it",
+        message="1 of 2 missed it",
     )
     text = page(people.admin, f"{TABLES}{row.pk}/")
     for words in (
@@ -179,9 +179,9 @@ def test_n12_the_table_page_says_state_and_reason_on_every_front_end(
         "Refresh now",
     ):
         assert words in text, words
-    said = client_of(people.admin).get(f"/api/v1/refresh/tables/{row.pk}/").json()
-    assert said["sweep"]["problem"] == unread
-    assert said["probe"]["problem"] == "The front end does not answer."
+    message = client_of(people.admin).get(f"/api/v1/refresh/tables/{row.pk}/").json()
+    assert message["sweep"]["problem"] == unread
+    assert message["probe"]["problem"] == "The front end does not answer."
     row.watched.is_deleted = True
     row.watched.save()
     assert "Ask if it is back" in page(people.admin, f"{TABLES}{row.pk}/")
@@ -259,7 +259,7 @@ def test_history_has_its_filters_and_its_detail(people: People, now: datetime) -
         ending=RefreshOutcome.FAILED,
         causes=(Cause.HOOK, Cause.PERSON),
         code=1064,
-        said="Failed to get table",
+        message="Failed to get table",
     )
     statement(clicks, began=now, ending=RefreshOutcome.RUNNING)
     assert named(people.admin, HISTORY) == ["clicks", "clicks", "orders"]
@@ -316,7 +316,7 @@ def test_names_and_reasons_are_shown_as_text(people: People, now: datetime) -> N
     evil = "<script>alert(1)</script>\"'"
     row = wrong(cluster(), evil, now=now, problem=evil, n_tries=1)
     row.on_fes.update(reason=evil, problem=evil, divergence_reason=evil, diverged_at=now)
-    made = statement(row, began=now, said=evil, on_fes={evil: ["FAILED", evil]})
+    made = statement(row, began=now, message=evil, on_fes={evil: ["FAILED", evil]})
     for address in (
         *(TABLES, f"{TABLES}{row.pk}/", QUEUE, HISTORY),
         f"{HISTORY}{made.public_id}/",

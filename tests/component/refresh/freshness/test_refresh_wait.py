@@ -67,9 +67,9 @@ def stamp(instant: datetime) -> str:
 
 
 def judged(answer: Any) -> tuple[bool, bool, bool]:
-    said = answer.json()
-    assert answer.status_code == 200, said
-    return said["is_visible"], said["is_over"], said["may_go_on"]
+    data = answer.json()
+    assert answer.status_code == 200, data
+    return data["is_visible"], data["is_over"], data["may_go_on"]
 
 
 @pytest.mark.usefixtures("told")

@@ -182,7 +182,9 @@ def test_a_table_that_is_gone_leaves_every_front_end(set_: Scene) -> None:
     }
     assert set_.target.due_at is None
     assert "no more" in set_.target.reason
-    assert all("no more" in said for said in Refresh.objects.values_list("said", flat=True))
+    assert all(
+        "no more" in message for message in Refresh.objects.values_list("message", flat=True)
+    )
 
 
 def test_r5_a_dead_front_end_makes_it_degraded_not_failed(set_: Scene) -> None:

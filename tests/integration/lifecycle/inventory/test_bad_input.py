@@ -161,7 +161,7 @@ def test_odd_tables_and_places_are_said_on_page_api_and_log(odd: OddLake) -> Non
     orphan = text_of(odd.ada, f"/lifecycle/tables/{odd.db}/orphan/")
     assert "<dt>Not known</dt><dd>nobody" in orphan
     known = odd.ada.get(f"/api/v1/lifecycle/tables/{odd.db}/orphan/").json()
-    assert (known["unknown_owners"], known["told"]) == (["nobody"], ["alice"])
+    assert (known["unknown_owners"], known["notified"]) == (["nobody"], ["alice"])
     log = log_of(run)
     for line in (
         f"2 directories that the metastore names do not exist; first: {odd.db}.gone",

@@ -63,7 +63,7 @@ def test_a_drill_on_hdfs_proves_and_leaves_nothing(lake: ActLake, spark: SparkSe
     run = run_here(Run.objects.get(pk=restore_test.run_id), spark)
     assert run.state == "DONE", run.error
     restore_test.refresh_from_db()
-    said = {item.name: item.said for item in restore_test.items.all()}
+    said = {item.name: item.reported for item in restore_test.items.all()}
     assert (restore_test.state, restore_test.n_verified, restore_test.n_differing) == (
         RestoreTestState.PROVEN,
         3,

@@ -117,7 +117,7 @@ def test_a_backup_is_proven_and_what_is_damaged_is_named(scene: Scene) -> None:
     restore_test = scene.restore_test()
     assert len(last_read) > 6
     assert scene.last_read() == last_read, "a restore test is no reader of the data"
-    said = {item.name: item.said for item in RestoreTestItem.objects.all()}
+    said = {item.name: item.reported for item in RestoreTestItem.objects.all()}
     assert (restore_test.state, restore_test.n_verified, restore_test.n_differing) == (
         RestoreTestState.PROVEN,
         3,
@@ -154,7 +154,9 @@ def _a_flipped_byte_and_a_missing_file_are_named(scene: Scene) -> None:
         1,
         2,
     )
-    wrong = {item.table: item.said for item in restore_test.items.filter(outcome=Compared.DIFFERS)}
+    wrong = {
+        item.table: item.reported for item in restore_test.items.filter(outcome=Compared.DIFFERS)
+    }
     assert data.name in wrong["parts"]
     assert "cannot be read" in wrong["parts"]
     assert f"{gone.name} is missing" in wrong["whole"]

@@ -13,7 +13,7 @@ from portal.lake.names import TableName
 from quality.ready_flag.services.marking import Mark, partitions_mark
 from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.changes.services.record_changes import Change, note_change
-from refresh.changes.services.webhooks import Told, refresh_tell
+from refresh.changes.services.webhooks import WriteReport, report_write
 from refresh.clusters.domain.frontends import FeState
 from refresh.clusters.services.front_ends import front_ends_read, login_of
 from refresh.core.connectors.front_end import FrontEndClient
@@ -170,8 +170,8 @@ def test_r3_n12_n14_n16_a_silent_overwrite_is_found_shown_as_a_danger_and_waited
     assert row.problem
     server.set_weather(None, Trouble.NONE)
 
-    told = refresh_tell(
-        Told(LAKE, f"{DB}.sales", ("dt=2026-11-02",)), user=None, now=timezone.now()
+    told = report_write(
+        WriteReport(LAKE, f"{DB}.sales", ("dt=2026-11-02",)), user=None, now=timezone.now()
     )
     asked = Asked(
         told.hive,
@@ -234,8 +234,8 @@ def test_what_is_not_ready_is_published_by_its_flip(
 
     say(ready=False)
     insert(embedded_sql, "2026-11-02", 100_000)
-    told = Told(LAKE, f"{DB}.sales", ("dt=2026-11-02",))
-    refresh_tell(told, user=None, now=timezone.now())
+    told = WriteReport(LAKE, f"{DB}.sales", ("dt=2026-11-02",))
+    report_write(told, user=None, now=timezone.now())
     work(worker)
     assert n_sent() == n_before, "nobody is told of what is not ready, whoever says that it is new"
     say(ready=True)

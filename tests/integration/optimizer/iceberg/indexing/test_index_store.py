@@ -156,8 +156,8 @@ def test_damaged_foreign_and_newer_manifests(iceberg_lake: IcebergLake) -> None:
     (first,) = names(table, "manifests")
     whole = (place / first).read_bytes()
     (place / manifest_name(2, uuid4())).write_bytes(whole[:-20])
-    said: dict[str, Any] = json.loads(gzip.decompress(whole))
-    foreign = {**said, "table_uuid": str(uuid4())}
+    data: dict[str, Any] = json.loads(gzip.decompress(whole))
+    foreign = {**data, "table_uuid": str(uuid4())}
     (place / manifest_name(3, uuid4())).write_bytes(gzip.compress(json.dumps(foreign).encode()))
     table.append([(5, "x", "y")])
     result = index(table, "id:bloom")
@@ -167,7 +167,7 @@ def test_damaged_foreign_and_newer_manifests(iceberg_lake: IcebergLake) -> None:
     assert set(newest(table).covered) == locations(table)
 
     newer = manifest_name(9, uuid4())
-    (place / newer).write_bytes(gzip.compress(json.dumps({**said, "version": 2}).encode()))
+    (place / newer).write_bytes(gzip.compress(json.dumps({**data, "version": 2}).encode()))
     refused = index(table, "id:bloom")
     assert (refused["outcome"], refused["code"]) == ("FAILED", "index.newer")
     assert names(table, "manifests")[-1] == newer
