@@ -58,7 +58,7 @@ def test_the_api_answers_for_a_filter(people: People) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "code"),
+    ("data", "code"),
     [
         ({"answer": "KEEP", "days": 30}, "answers.choice"),
         ({"answer": "KEEP", "days": 30, "tables": ["t1"]}, "name.table"),

@@ -124,3 +124,27 @@ def test_the_longest_names_are_taken(people: People, now: datetime) -> None:
     assert found(people.admin, "t" * 256) == [f"{'d' * 128}.{'t' * 256}"]
     assert found(people.admin, han) == [f"长.{han}"]
     assert found(people.admin, "终") == [f"长.{han}"]
+
+
+def test_a_table_is_found_however_many_databases_share_a_word(
+    people: People, now: datetime
+) -> None:
+    subjects = [
+        f"{first}{second}{last}" for first in "abcd" for second in "efgh" for last in "ijkl"
+    ]
+    catalogued(*(f"{subject}_dwd.{subject}_facts" for subject in subjects), now=now)
+    catalogued("telemetry_dwd.facts_daily", "web.facts_daily", now=now)
+    for text in ("telemetry_dwd.facts_daily", "dwd_telemetry.facts", "dwd telemetry facts daily"):
+        assert found(people.admin, text)[0] == "telemetry_dwd.facts_daily", text
+    assert found(people.admin, "telemetry_dwd.") == ["telemetry_dwd.facts_daily"]
+    assert databases(people.admin, "telemetry_dwd") == ["telemetry_dwd"]
+    assert set(found(people.admin, "dwd facts daily")) == {"telemetry_dwd.facts_daily"}
+
+
+def test_a_misspelled_word_may_be_made_of_two_others(people: People, now: datetime) -> None:
+    catalogued("sales.raw_budget", "web.bug", "web.det", "budget_dwd.detections", now=now)
+    assert found(people.admin, "raw_bugdet") == ["sales.raw_budget"]
+    assert found(people.admin, "bugdet_dwd.detections") == ["budget_dwd.detections"]
+    assert databases(people.admin, "bugdet") == ["budget_dwd"]
+    catalogued("web.bug_det", now=now)
+    assert found(people.admin, "bugdet")[0] == "web.bug_det", "what is made of both comes first"
