@@ -24,11 +24,11 @@ def partition_answers(request: HttpRequest, db: str, table: str) -> HttpResponse
     found = get_table_for_user(lake, db, table, user=user)
     keys = [key for key in request.POST.getlist("partitions") if key.isdecimal()]
     if form.is_valid():
-        said = form.cleaned_data
-        kind, days = said["answer"]
+        data = form.cleaned_data
+        kind, days = data["answer"]
         names = items_of(found).filter(pk__in=keys).order_by("partition")
         chosen = ChosenPartitions(
-            lake, db, table, list(names.values_list("partition", flat=True)), said["seen_at"]
+            lake, db, table, list(names.values_list("partition", flat=True)), data["seen_at"]
         )
         try:
             if len(chosen.partitions) < len(set(keys)):
@@ -37,7 +37,7 @@ def partition_answers(request: HttpRequest, db: str, table: str) -> HttpResponse
                     "Some of the ticked partitions are of a scan that is not kept any more. "
                     "Reload the list and tick them again.",
                 )
-            answer = Answer(kind, said["reason"].strip(), days)
+            answer = Answer(kind, data["reason"].strip(), days)
             result = partitions_answer(chosen, answer, user=user, now=timezone.now())
         except RuleViolation as error:
             field = str(error.fields.get("field", ""))

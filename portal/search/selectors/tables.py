@@ -182,9 +182,9 @@ def _led_by(
     Where there are `dbs`, those with each of the words, another word may be the database's.
     """
     for at, one in enumerate(meant):
-        some = dbs[at] if dbs else ()
+        named = dbs[at] if dbs else ()
         if one is not first:
-            is_of_db = one.is_in_database(some) if some else Q()
+            is_of_db = one.is_in_database(named) if named else Q()
             rows = rows.filter(one.is_in_name | is_of_db)
     found: set[int] = set()
     for some in _batches(first.words):
