@@ -74,10 +74,12 @@ def blob_bytes(kind: Kind, profile: ColumnProfile, bits_a_key: float = 10) -> fl
             return min(distinct * rows / 8, rows * 2) + dictionary
         return rows / 8 * math.ceil(math.log2(distinct)) + dictionary
     letters = rows * profile.value_bytes
-    pieces = min(letters, 40_000 + letters / 20)
-    if kind in {Kind.WORD_BLOOM, Kind.NGRAM_BLOOM}:
-        return pieces * bits_a_key / 8 + 100
-    return letters * (0.5 if kind == Kind.WORD_BITMAP else 1.5)
+    # Measured on log lines (bench/README.md): ids make many words, and few n-grams.
+    if kind == Kind.WORD_BLOOM:
+        return letters / 60 * bits_a_key / 8 + 100
+    if kind == Kind.NGRAM_BLOOM:
+        return min(letters, 4_000 + letters / 400) * bits_a_key / 8 + 100
+    return letters * (0.6 if kind == Kind.WORD_BITMAP else 1.05)
 
 
 def false_positives(kind: Kind, bits_a_key: float = 10) -> float:

@@ -158,11 +158,12 @@ def _no_pieces_rows(
     del uses, range_share
     letters = profile.rows_a_file * profile.value_bytes
     if letters > _MOST_LETTERS:
-        return f"{letters / 1e6:,.0f} MB of text a file: its bitmap would be larger than the text"
+        return f"{letters / 1e6:,.0f} MB of text a file: its bitmap would be as large as the text"
     return None
 
 
-_MOST_LETTERS = 64_000_000
+_MOST_LETTERS = 16_000_000
+"""A bitmap of all n-grams is about as large as the text, and readers refuse larger blobs."""
 _LIMITS: Mapping[Kind, Callable[[ColumnProfile, Collection[Use], float | None], str | None]] = {
     Kind.BITMAP: _no_bitmap,
     Kind.BLOOMRF: _no_range_filter,
