@@ -282,6 +282,8 @@ SPECTACULAR_SETTINGS = {
         "portal.ui.api.error_answers.describe_errors",
     ],
     "ENUM_NAME_OVERRIDES": {
+        "DecisionKindEnum": "portal.approvals.domain.DecisionKind",
+        "AnswerOutcomeEnum": "lifecycle.answers.domain.Outcome",
         "TableHealthEnum": "portal.ui.api.tables.LEVELS",
         "BackupStateEnum": "lifecycle.backup.models.BACKUP_STATES",
         "DatabaseModeEnum": "lifecycle.core.domain.modes.DatabaseMode",

@@ -118,6 +118,7 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "day": batch.day,
         "batch_id": batch.public_id,
         "drill_id": _restore_test(batch).public_id,
+        "planned_table": "orders",
         "prune_id": _run("optimizer.prune", params={"sql": "", "dialect": "", "max_files": 1}).pk,
         "preview_id": _run(PREVIEW_KIND, params={"batches": [str(batch.public_id)]}).pk,
         "dropped_id": _dropped().public_id,

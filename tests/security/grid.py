@@ -65,6 +65,8 @@ GRID: dict[str, Row] = {
     "ui:api-person-close": post_only(ADMINS, "username", **WHY),
     "ui:api-person-reopen": post_only(ADMINS, "username", **WHY),
     "ui:api-owners": Row(STAFF, ADMINS, body=ETL),
+    "ui:profile-mails": post_only(SIGNED_IN, kinds=[]),
+    "ui:api-mail-kinds": Row(SIGNED_IN, SIGNED_IN, body={"kinds": []}),
     "ui:mail-retry": post_only(STAFF, "notice_id"),
     "ui:red-button": Row(SIGNED_IN, SIGNED_IN, body={"do": "press", **WHY}),
     "ui:health": Row(STAFF),
@@ -74,6 +76,11 @@ GRID: dict[str, Row] = {
     "ui:schema": Row(SIGNED_IN),
     "ui:approvals": Row(SIGNED_IN),
     "ui:api-approvals": Row(SIGNED_IN),
+    "ui:api-approval-changes": Row(OF_THE_TABLE, values=OF_THE_PLAN),
+    **dict.fromkeys(
+        ("ui:approval-ranges", "ui:api-approval-ranges"),
+        Row(OF_THE_TABLE, values=(*OF_THE_PLAN, "db", "table:planned_table")),
+    ),
     "ui:approval-comments": post_only(OF_THE_TABLE, *OF_THE_PLAN, text="see you"),
     "ui:api-approval-comments": Row(
         OF_THE_TABLE, OF_THE_TABLE, values=OF_THE_PLAN, body={"text": "see you"}
