@@ -4,6 +4,7 @@ from django.urls import URLPattern
 
 from optimizer.console import urls as console
 from optimizer.hudi.pages import urls as hudi
+from optimizer.iceberg.indexing import urls as iceberg_indexing
 from optimizer.iceberg.maintenance import urls as iceberg_maintenance
 from optimizer.iceberg.planner import urls as iceberg_planner
 from optimizer.iceberg.tables import urls as iceberg_tables
@@ -16,6 +17,7 @@ app_name = "optimizer"
 urlpatterns: list[URLPattern] = [
     *console.ui_urlpatterns,
     *hudi.ui_urlpatterns,
+    *iceberg_indexing.ui_urlpatterns,
     *iceberg_maintenance.ui_urlpatterns,
     *iceberg_planner.ui_urlpatterns,
     *iceberg_tables.ui_urlpatterns,

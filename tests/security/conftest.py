@@ -119,6 +119,12 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "batch_id": batch.public_id,
         "drill_id": _restore_test(batch).public_id,
         "planned_table": "orders",
+        "estimate_id": _run(
+            "optimizer.index_estimate",
+            subject_type="table",
+            subject_id="sales.orders",
+            params={"columns": ["id"], "queries_a_day": 10},
+        ).pk,
         "prune_id": _run("optimizer.prune", params={"sql": "", "dialect": "", "max_files": 1}).pk,
         "preview_id": _run(PREVIEW_KIND, params={"batches": [str(batch.public_id)]}).pk,
         "dropped_id": _dropped().public_id,

@@ -39,6 +39,12 @@ POLICIES_AND_TASKS: Mapping[str, Row] = {
     "optimizer-api:index": post_only(OF_THE_TABLE, *ICEBERG, **WHY),
     "optimizer-api:table-indexes": Row(OF_THE_TABLE, values=ICEBERG),
     "optimizer-api:table-index-coverage": Row(OF_THE_TABLE, values=ICEBERG),
+    "optimizer:index-estimate": post_only(OF_THE_TABLE, *ICEBERG, columns="id"),
+    "optimizer-api:index-estimate": post_only(OF_THE_TABLE, *ICEBERG, columns=["id"]),
+    **dict.fromkeys(
+        ("optimizer:index-estimate-shown", "optimizer-api:index-estimate-shown"),
+        Row(OF_THE_TABLE, values=(*ICEBERG, "run_id:estimate_id")),
+    ),
     "optimizer:prune": Row(SIGNED_IN, OF_THE_TABLE, body=QUERY),
     "optimizer-api:prune": post_only(OF_THE_TABLE, **QUERY),
     "optimizer:prune-query": Row(frozenset({"owner"}), values=PRUNE),

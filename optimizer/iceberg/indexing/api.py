@@ -1,7 +1,9 @@
 """API reads of a table's file indexes."""
 
 from typing import Any
+from uuid import UUID
 
+from django.utils import timezone
 from rest_framework import serializers
 
 from optimizer.iceberg.indexing.selectors import (
@@ -10,8 +12,14 @@ from optimizer.iceberg.indexing.selectors import (
     coverage_rows,
     policy_of,
 )
+from optimizer.iceberg.indexing.services.estimates import (
+    QUERIES_A_DAY,
+    estimate_request,
+    get_estimate,
+)
 from optimizer.iceberg.tables.selectors.tables import get_table_for_user
 from optimizer.models import IndexCoverage
+from portal.runs.models import Run
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
 
@@ -83,3 +91,59 @@ class IndexCoverageList(KeysetList):
     def get_queryset(self) -> Rows:
         """List each index in each partition, the newest partitions first."""
         return coverage_rows(get_table_for_user(self.kwargs["table_id"], self.user))
+
+
+class EstimateRequestSerializer(serializers.Serializer[Any]):
+    """Which columns to sample."""
+
+    columns = serializers.ListField(child=serializers.CharField(max_length=767))
+    queries_a_day = serializers.IntegerField(
+        default=QUERIES_A_DAY, help_text="which ask for one of them; builds are weighed by it"
+    )
+
+
+class EstimateSerializer(serializers.ModelSerializer[Run]):
+    """What indexes would cost and save, once the run is done."""
+
+    estimate = serializers.JSONField(
+        source="result",
+        read_only=True,
+        help_text="per column the kind that fits with its reason, and the figures of every kind: "
+        "files with and without, bytes, milliseconds at planning and saved, seconds to build",
+    )
+
+    class Meta:
+        model = Run
+        fields = ("id", "state", "params", "estimate", "error")
+        read_only_fields = fields
+
+
+class EstimateList(ApiView):
+    """Asking what an index would do."""
+
+    @operation(
+        "optimizer_tables_index_estimate",
+        body=EstimateRequestSerializer,
+        answer=EstimateSerializer,
+        status=202,
+    )
+    def post(self, table_id: int) -> object:
+        """Have columns sampled by a short run; nothing is built."""
+        table = get_table_for_user(table_id, self.user)
+        said = self.data
+        return estimate_request(
+            table,
+            said["columns"],
+            queries_a_day=said["queries_a_day"],
+            user=self.user,
+            now=timezone.now(),
+        )
+
+
+class EstimateDetail(ApiView):
+    """One estimate."""
+
+    @operation("optimizer_tables_index_estimate_get", answer=EstimateSerializer)
+    def get(self, table_id: int, run_id: UUID) -> object:
+        """Return what the run found; `estimate` is null while it is under way."""
+        return get_estimate(get_table_for_user(table_id, self.user), run_id)

@@ -7,6 +7,7 @@ table of format 3. Which file a row is of is told by the hash of its name, as Sp
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -14,6 +15,7 @@ from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from optimizer.iceberg.access.jobs.errors import clear_errors
@@ -65,7 +67,7 @@ def build_indexes(
     Raises:
         PortalError: what Spark or the file system said, sorted.
     """
-    by_hash = {_signed(hash_bytes(one.data_file.location.encode())): one for one in files}
+    by_hash = {signed(hash_bytes(one.data_file.location.encode())): one for one in files}
     locations = {key: one.data_file.location for key, one in by_hash.items()}
     found: dict[str, list[BuiltIndex]] = {}
     with clear_errors(table.name):
@@ -88,10 +90,6 @@ def _read(
     columns: Sequence[IndexedColumn],
     locations: Mapping[int, str],
 ) -> list[Any]:
-    spark = table.spark
-    set_id = uuid4().hex
-    cache = table.columns.static(_ICEBERG + "spark.SparkTableCache", "get")
-    manager = table.jvm.org.apache.iceberg.spark.ScanTaskSetManager.get()
     paths = list(dict.fromkeys(column.sql for column in columns))
     of_path = [paths.index(column.sql) for column in columns]
     uuid = table.uuid
@@ -99,6 +97,22 @@ def _read(
     def build(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return indexes_of(batches, columns, of_path, locations, table_uuid=uuid)
 
+    with staged_rows(table, files, paths) as rows:
+        return rows.mapInArrow(build, _SCHEMA).collect()
+
+
+@contextmanager
+def staged_rows(
+    table: IcebergTable, files: Sequence[LiveFile], paths: Sequence[str]
+) -> Iterator[DataFrame]:
+    """Give columns of some data files as they were written, each file within one task.
+
+    The first column is the signed hash of the file's location, `c0`, `c1`, ... are the paths.
+    """
+    spark = table.spark
+    set_id = uuid4().hex
+    cache = table.columns.static(_ICEBERG + "spark.SparkTableCache", "get")
+    manager = table.jvm.org.apache.iceberg.spark.ScanTaskSetManager.get()
     largest = max(one.data_file.size for one in files)
     cache.add(set_id, table.java)
     manager.stageTasks(table.java, set_id, _without_deletes(table, files))
@@ -112,7 +126,7 @@ def _read(
         )
         named = [F.xxhash64(F.input_file_name()).alias("file")]
         named += [F.expr(path).alias(f"c{n}") for n, path in enumerate(paths)]
-        return rows.select(*named).mapInArrow(build, _SCHEMA).collect()
+        yield rows.select(*named)
     finally:
         manager.removeTasks(table.java, set_id)
         cache.remove(set_id)
@@ -186,5 +200,6 @@ def _rows_a_batch(files: Sequence[LiveFile]) -> int:
     return int(min(_MOST_ROWS, max(_LEAST_ROWS, _BATCH_BYTES / (widest * _UNPACKED + 1))))
 
 
-def _signed(number: int) -> int:
+def signed(number: int) -> int:
+    """Return an unsigned number of 64 bits as Spark has it."""
     return number - (1 << 64) if number >= 1 << 63 else number

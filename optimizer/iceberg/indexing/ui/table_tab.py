@@ -6,6 +6,7 @@ from django.shortcuts import render
 
 from optimizer.core.selectors.table_health import FILES
 from optimizer.iceberg.indexing.selectors import columns_covered, newest_covered, policy_of
+from optimizer.iceberg.indexing.services.estimates import last_estimate
 from optimizer.iceberg.tables.selectors.tables import tables_named, tables_of
 from portal.access.models import User
 from portal.catalog.models import Table
@@ -55,6 +56,7 @@ def _page(request: HttpRequest, table: Table, part: str) -> HttpResponseBase:
         "wanted_by": found.sources["index_columns"],
         "is_on": found.policy.is_on,
         "charts": charts,
+        "estimate": last_estimate(row),
     }
     return render(request, "optimizer/table_indexes.html", context)
 
