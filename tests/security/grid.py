@@ -35,7 +35,6 @@ from tests.security.hudi_grid import HUDI_PAGES
 from tests.security.optimizer_grid import POLICIES_AND_TASKS
 from tests.security.platform_grid import TABLES_AND_TOKENS
 
-OF_THE_PLAN = ("kind:plan_kind", "proposal_id:plan_id")
 READY_RULE = ("rule_id:ready_rule_id",)
 GRID: dict[str, Row] = {
     # -- the platform ------------------------------------------------------------------------
@@ -74,17 +73,6 @@ GRID: dict[str, Row] = {
     "ui:api": Row(SIGNED_IN),
     "ui:api-explorer": Row(SIGNED_IN),
     "ui:schema": Row(SIGNED_IN),
-    "ui:approvals": Row(SIGNED_IN),
-    "ui:api-approvals": Row(SIGNED_IN),
-    "ui:api-approval-changes": Row(OF_THE_TABLE, values=OF_THE_PLAN),
-    **dict.fromkeys(
-        ("ui:approval-ranges", "ui:api-approval-ranges"),
-        Row(OF_THE_TABLE, values=(*OF_THE_PLAN, "db", "table:planned_table")),
-    ),
-    "ui:approval-comments": post_only(OF_THE_TABLE, *OF_THE_PLAN, text="see you"),
-    "ui:api-approval-comments": Row(
-        OF_THE_TABLE, OF_THE_TABLE, values=OF_THE_PLAN, body={"text": "see you"}
-    ),
     "ui:api-runs": Row(SIGNED_IN),
     "ui:api-run": Row(OF_THE_RUN, values=("run_id",)),
     "ui:api-run-cancel": post_only(OF_THE_RUN, "run_id", **WHY),

@@ -1,4 +1,4 @@
-"""Access grid of tables and of tokens: who reads the pages, and who makes or ends a token."""
+"""Access grid of tables, approvals and tokens: who reads the pages, and who makes or ends a token."""
 
 from collections.abc import Mapping
 
@@ -14,6 +14,7 @@ from tests.security.grid_rows import (
 )
 
 TABLE = ("db", "table:listed_table")
+OF_THE_PLAN = ("kind:plan_kind", "proposal_id:plan_id")
 
 TABLES_AND_TOKENS: Mapping[str, Row] = {
     "ui:home-picture": Row(NO_ONE, values=("key:no_picture",)),
@@ -30,6 +31,17 @@ TABLES_AND_TOKENS: Mapping[str, Row] = {
     "ui:table": Row(OF_THE_TABLE, values=TABLE),
     "ui:table-tab": Row(OF_THE_TABLE, values=(*TABLE, "key:files_key")),
     "ui:table-part": Row(OF_THE_TABLE, values=(*TABLE, "key:files_key", "part:files_key")),
+    "ui:approvals": Row(SIGNED_IN),
+    "ui:api-approvals": Row(SIGNED_IN),
+    "ui:api-approval-changes": Row(OF_THE_TABLE, values=OF_THE_PLAN),
+    **dict.fromkeys(
+        ("ui:approval-ranges", "ui:api-approval-ranges"),
+        Row(OF_THE_TABLE, values=(*OF_THE_PLAN, "db", "table:planned_table")),
+    ),
+    "ui:approval-comments": post_only(OF_THE_TABLE, *OF_THE_PLAN, text="see you"),
+    "ui:api-approval-comments": Row(
+        OF_THE_TABLE, OF_THE_TABLE, values=OF_THE_PLAN, body={"text": "see you"}
+    ),
     "ui:run-log": Row(OF_THE_RUN, values=("run_id",)),
     "ui:run-driver-log": Row(OF_THE_RUN, values=("run_id",)),
     "ui:api-run-driver-log": Row(OF_THE_RUN, values=("run_id",)),
