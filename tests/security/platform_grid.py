@@ -1,4 +1,4 @@
-"""Access grid of tables, approvals and tokens: who reads the pages, and who makes or ends a token."""
+"""Access grid of tables, approvals and tokens: who reads their pages, who changes them."""
 
 from collections.abc import Mapping
 
