@@ -49,6 +49,10 @@ class IndexedTables:
         for key, value in settings.items():
             name = f"spark.sql.catalog.indexed.lakewarden.indexes.{key.replace('_', '-')}"
             session.conf.set(name, value)
+        # Java's catalog manager takes the settings of whichever session is active when a catalog is
+        # first asked for; a statement makes this one active. Other settings may be there to be refused.
+        for name in () if settings else classes:
+            session.sql(f"SHOW NAMESPACES IN {name}").collect()
         return cls(session, root)
 
     def table(self, name: str) -> "IndexedTable":
