@@ -50,7 +50,7 @@ class IndexedTables:
             name = f"spark.sql.catalog.indexed.lakewarden.indexes.{key.replace('_', '-')}"
             session.conf.set(name, value)
         # Java's catalog manager takes the settings of whichever session is active when a catalog is
-        # first asked for; a statement makes this one active. Other settings may be there to be refused.
+        # first asked for; a statement makes this one active. Tests of wrong ones ask later.
         for name in () if settings else classes:
             session.sql(f"SHOW NAMESPACES IN {name}").collect()
         return cls(session, root)
