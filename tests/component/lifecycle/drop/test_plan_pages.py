@@ -5,6 +5,7 @@ from uuid import uuid4
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
@@ -209,7 +210,7 @@ def test_an_owner_asks_for_clean_now_and_admins_see_it(world: World) -> None:
 
 
 def test_the_tables_page_offers_clean_now_to_its_owners_only(world: World) -> None:
-    url = "/lifecycle/tables/sales/orders/"
+    url = reverse("lifecycle:policy", args=["sales", "orders"])
     offered = {
         name: "Request deletion now" in page(client_of(world, name), url)
         for name in ("alice", "dora", "anna")

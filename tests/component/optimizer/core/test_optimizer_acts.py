@@ -13,6 +13,7 @@ from portal.access.models import User
 from tests.component.conftest import People
 from tests.component.optimizer.iceberg.planner.test_optimizer_queue import policy
 from tests.component.optimizer.optimizer_rows import iceberg, partition, task
+from tests.component.portal.ui.table_rows import listed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake")]
 TABLES, API = "/optimizer/tables/", "/api/v1/optimizer/tables/"
@@ -37,6 +38,7 @@ def client_of(user: User) -> Client:
 
 def test_an_owner_runs_pauses_and_resumes_a_table(people: People, now: datetime) -> None:
     row = iceberg(now=now)
+    listed("clicks", format="iceberg")
     client = client_of(people.owner)
     answer: Any = client.post(f"{TABLES}{row.pk}/run/", WHY, follow=True)
     assert "It is in the queue" in answer.content.decode()

@@ -128,7 +128,7 @@ def test_one_some_or_all_plans_are_executed_oldest_first(people: People) -> None
     ):
         answer = post(people.owner, row, "service", **COMPACT, **sent)
         assert answer.status_code == 302, answer.content[:400]
-        assert answer["Location"] == f"{HUDI}{row.pk}/services/"
+        assert answer["Location"] == f"/tables/{row.db}/{row.table}/files/services/?lake=main"
         task = OptimizeTask.objects.get(hudi=row)
         assert task.instants == wanted, sent
         assert "readers wait" in task.reason
@@ -241,7 +241,7 @@ def test_tasks_show_how_far_they_are_and_what_came_of_them(people: People) -> No
     done_only = client_of(people.owner).get(f"{HUDI}{row.pk}/tasks/?kind=HUDI_CLEAN_SCHEDULE")
     assert [one.kind for one in done_only.context["page"].rows] == ["HUDI_CLEAN_SCHEDULE"]
     queue = client_of(people.owner).get("/optimizer/queue/").content.decode()
-    assert f"{HUDI}{row.pk}/tasks/" in queue
+    assert f"/tables/{row.db}/{row.table}/files/tasks/" in queue
 
 
 def task(

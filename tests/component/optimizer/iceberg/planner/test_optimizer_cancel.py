@@ -21,6 +21,7 @@ from portal.spark.spool import Spool
 from tests.component.conftest import People
 from tests.component.optimizer.iceberg.planner.test_optimizer_queue import outcome
 from tests.component.optimizer.optimizer_rows import iceberg, task
+from tests.component.portal.ui.table_rows import listed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake")]
 TASKS, API = "/optimizer/tasks/", "/api/v1/optimizer/tasks/"
@@ -36,6 +37,7 @@ def now() -> datetime:
 @pytest.fixture
 def row(now: datetime) -> IcebergTable:
     """A table of olga's."""
+    listed("clicks", format="iceberg")
     return iceberg(now=now)
 
 
@@ -63,7 +65,7 @@ def test_an_owner_takes_a_waiting_task_back(
     client = client_of(people.owner)
     address = f"{TASKS}{waits.pk}/cancel/"
     for page in ("/optimizer/queue/", f"/optimizer/tables/{row.pk}/"):
-        assert address in client.get(page).content.decode(), page
+        assert address in client.get(page, follow=True).content.decode(), page
     assert "removed from the queue and nothing is written" in client.get(address).content.decode()
     refused = client.post(address, {"reason": " "})
     assert refused.status_code == 400
