@@ -33,7 +33,15 @@ if TYPE_CHECKING:
 
 PARTITIONS, RATE, SECONDS = 1_000_000, 5.0, 120
 DEEP = 20
-PROMISED = {"list": 150, "home": 150, "table": 150, "plan": 150, "search": 150, "picture": 300}
+PROMISED = {
+    "list": 150,
+    "home": 150,
+    "table": 150,
+    "partitions": 150,
+    "plan": 150,
+    "search": 150,
+    "picture": 300,
+}
 
 
 @dataclass(frozen=True)
