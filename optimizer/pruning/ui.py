@@ -64,7 +64,11 @@ def query(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show a query and what it was narrowed to; the page asks again while the run is under way."""
     run = get_pruned_query(run_id, user=person(request))
     found = run.result or {}
-    context = {"run": run, "narrowed": found.get("sql"), "tables": found.get("tables", [])}
+    shown = [
+        {**one, "is_renamed": not one["table"].endswith(f".{one['alias']}")}
+        for one in found.get("tables", [])
+    ]
+    context = {"run": run, "narrowed": found.get("sql"), "tables": shown}
     part = "optimizer/_pruned.html" if request.headers.get("HX-Request") else ""
     return render(request, part or "optimizer/pruned.html", context)
 

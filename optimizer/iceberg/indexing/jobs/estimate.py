@@ -18,6 +18,9 @@ from optimizer.indexes.domain.choice.profile import ColumnProfile, profile_of
 from optimizer.indexes.domain.envelope import Kind
 from portal.spark.job import JobContext
 
+OF_PIECES = frozenset({Kind.WORD_BLOOM, Kind.WORD_BITMAP, Kind.NGRAM_BLOOM, Kind.NGRAM_BITMAP})
+"""Not estimated: how rare a searched word is, a sample of whole values does not tell."""
+
 
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     """Sample the columns of the request; nothing is built."""
@@ -60,7 +63,7 @@ def estimated(
         return {**said, "kind": "", "reason": "the sampled rows hold only nulls"}
     choice = choose(profile, uses_by_type(profile.type.value_class))
     for kind in Kind:
-        if unfit(profile.type, kind) is not None:
+        if kind in OF_PIECES or unfit(profile.type, kind) is not None:
             continue
         judged = before_building(kind, profile, workload)
         said["kinds"].append({"kind": kind.value, **asdict(judged)})

@@ -14,6 +14,7 @@ from optimizer.indexes.domain.builders import unfit
 from optimizer.indexes.domain.choice.profile import ColumnProfile
 from optimizer.indexes.domain.envelope import Kind
 from optimizer.indexes.domain.values import ValueClass
+from portal.lake.counts import count_words
 
 UNIQUE = 0.5
 """From this share of distinct values among rows on, a bitmap is larger than a filter."""
@@ -174,7 +175,10 @@ _LIMITS: Mapping[Kind, Callable[[ColumnProfile, Collection[Use], float | None], 
 
 
 def _reason(kind: Kind, profile: ColumnProfile) -> str:
-    values = f"{profile.distinct_a_file:,.0f} distinct values in {profile.rows_a_file:,.0f} rows"
+    values = (
+        f"{count_words(round(profile.distinct_a_file), 'distinct value')} in "
+        f"{count_words(round(profile.rows_a_file), 'row')}"
+    )
     if kind == Kind.BITMAP:
         form = "by value" if profile.distinct_a_file <= MOST_BY_EQUALITY else "by bits of the rank"
         return f"{values} a file: a bitmap {form} answers points, ranges and NOT with row numbers"
