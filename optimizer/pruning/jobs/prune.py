@@ -118,10 +118,12 @@ def plan_use(
         # The condition was written by `conditions.py`, from constants and quoted names alone.
         version = f"VERSION AS OF {snapshot}"
         text = " ".join(["SELECT * FROM", name, version, "WHERE", condition])
-        scans = jvm.lakewarden.indexes.Planning.of(spark.sql(text)._jdf)
+        frame = spark.sql(text)._jdf
+        scans = jvm.lakewarden.indexes.Planning.of(frame)
         if scans.size() != 1:
-            # Where Spark sees that nothing can match there is no scan left to ask.
             found.n_files = max(table_files(table, snapshot), 0)
+            if not is_empty(frame):
+                found.whole = "Spark did not plan it through the indexed catalog"
             return found, []
         scan = dict(scans.get(0))
     kept = sorted(str(path) for path in scan["kept"])
@@ -132,6 +134,13 @@ def plan_use(
     if len(kept) == table_files(table, snapshot):
         found.whole = "no file can be left out"
     return found, kept
+
+
+def is_empty(frame: Any) -> bool:
+    """Whether Spark saw that nothing can match, so that no scan is left in the plan."""
+    leaves = frame.queryExecution().optimizedPlan().collectLeaves()
+    names = [leaves.apply(n).getClass().getSimpleName() for n in range(leaves.size())]
+    return names == ["LocalRelation"]
 
 
 def table_files(table: IcebergTable, snapshot: int) -> int:

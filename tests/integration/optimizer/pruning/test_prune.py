@@ -95,6 +95,17 @@ def test_a_table_read_as_before_says_why(logs: WrittenTable, where: str, why: st
     assert why in found["tables"][0]["whole"]
 
 
+def test_a_plan_that_indexes_had_no_part_in_leaves_the_query_alone(
+    logs: WrittenTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prune, "use_indexes", lambda *_: None)
+    monkeypatch.setattr(prune, "INDEXED", "lake")
+    whole = asked(logs, "message LIKE '%gateway timeout%'")
+    found = narrowed(logs, whole)
+    assert "through the indexed catalog" in found["tables"][0]["whole"]
+    assert rows(logs, found["sql"]) == rows(logs, whole) != []
+
+
 def test_files_that_came_later_are_kept_until_they_are_indexed(
     iceberg_lake: IcebergLake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
