@@ -20,14 +20,13 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from bench.layout import opened_lake
-from optimizer.iceberg.access.jobs.iceberg import open_table, use_iceberg
+from bench.layout import DB, opened_lake
+from optimizer.iceberg.access.jobs.iceberg import open_table
 from optimizer.iceberg.execution.jobs import optimize
 from optimizer.pruning.jobs.prune import INDEXED, use_indexes
 from portal.connectors.lake_config import LakeConfig
 from tests.support.scan_spark import job_for
 
-DB = "bench"
 TABLES = ("plain", "parquet_bloom", "zorder", "indexed")
 INDEXES = ("id:bloom:12", "ms:bloomrf:16", "level:bitmap", "page:bitmap", "message:ngram_bloom")
 ROUNDS = 5
@@ -77,8 +76,6 @@ def lines(spark: SparkSession, n_files: int, n_rows: int) -> DataFrame:
 
 def make(spark: SparkSession, config: LakeConfig, n_files: int, n_rows: int) -> float:
     """Write the four tables; gives the seconds that building the indexes took."""
-    use_iceberg(spark, config)
-    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS lake.{DB}")
     columns = "id string, ms bigint, level string, page string, message string"
     for name in TABLES:
         extra = {"write.distribution-mode": "none", "format-version": "2"}

@@ -1,4 +1,4 @@
-"""A Bloom filter over hashes: is this key surely not in the data file?
+"""A Bloom filter over hashes, which tells that a key is surely not in a data file.
 
 Sized by the distinct keys at the end, so the keys' hashes are held until then: 8 bytes each, with a
 limit, past which there is no filter but a reason.

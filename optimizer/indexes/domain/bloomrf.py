@@ -1,4 +1,4 @@
-"""A Bloom filter for ranges: is no value between these two surely in the data file?
+"""A Bloom filter for ranges, which tells that no value between two is in a data file.
 
 Each layer sees a shorter prefix of the key. The top of a prefix is hashed to a word, its low bits
 stay in order inside the word, so a run of prefixes is one mask.

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from optimizer.iceberg.indexing.domain.wanted import MOST_COLUMNS
 from optimizer.models import IcebergTable
 from portal.access.models import User
@@ -62,10 +64,7 @@ def get_estimate(table: IcebergTable, run_id: UUID) -> Run:
     Raises:
         NotVisible: `index.estimate`, the table has no such estimate.
     """
-    of_table = {"lake": table.lake, "subject_type": "table"}
-    run = Run.objects.filter(
-        pk=run_id, kind=KIND, subject_id=f"{table.db}.{table.table}", **of_table
-    ).first()
+    run = _estimates_of(table).filter(pk=run_id).first()
     if run is None:
         raise NotVisible("index.estimate", "The table has no such estimate.", run=str(run_id))
     return run
@@ -73,6 +72,9 @@ def get_estimate(table: IcebergTable, run_id: UUID) -> Run:
 
 def last_estimate(table: IcebergTable) -> Run | None:
     """Return the estimate that was asked for last."""
-    of_table = {"lake": table.lake, "subject_type": "table"}
-    rows = Run.objects.filter(kind=KIND, subject_id=f"{table.db}.{table.table}", **of_table)
-    return rows.order_by("-queued_at").first()
+    return _estimates_of(table).order_by("-queued_at").first()
+
+
+def _estimates_of(table: IcebergTable) -> QuerySet[Run]:
+    name = f"{table.db}.{table.table}"
+    return Run.objects.filter(lake=table.lake, kind=KIND, subject_type="table", subject_id=name)
