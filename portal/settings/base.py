@@ -355,6 +355,10 @@ LAKEWARDEN_REFRESH_BEYOND = float(os.environ.get("LAKEWARDEN_REFRESH_BEYOND", "7
 # Off, a cluster has one line for all, one statement after the other, the oldest first: only to see
 # what lanes are worth (bench/refresh_lanes.py).
 LAKEWARDEN_REFRESH_LANES = os.environ.get("LAKEWARDEN_REFRESH_LANES", "1") == "1"
+# For how many minutes after a mail of a front end's divergence further ones are folded into one.
+LAKEWARDEN_DIVERGENCE_QUIET_MINUTES = int(
+    os.environ.get("LAKEWARDEN_DIVERGENCE_QUIET_MINUTES", "60")
+)
 # For how many days it is kept which statements were sent to a cluster.
 LAKEWARDEN_REFRESH_HISTORY_DAYS = int(os.environ.get("LAKEWARDEN_REFRESH_HISTORY_DAYS", "90"))
 

@@ -198,8 +198,17 @@ class TargetFrontEnd(models.Model):
     )
     diverged_at = models.DateTimeField(null=True)
     divergence_reason = models.TextField(blank=True)
-    divergence_notified_at = models.DateTimeField(
-        null=True, help_text="when admins and operators were notified"
+    divergence_began_at = models.DateTimeField(
+        null=True, help_text="since when it is known to diverge, until a probe agrees again"
+    )
+    divergence_mailed_at = models.DateTimeField(
+        null=True, help_text="when admins and operators were last mailed of it"
+    )
+    is_divergence_mailed = models.BooleanField(
+        default=False, help_text="whether that mail said that it diverges"
+    )
+    n_divergences_held = models.PositiveIntegerField(
+        default=0, help_text="divergences begun since that mail, which no mail spoke of"
     )
 
     class Meta:
@@ -207,7 +216,8 @@ class TargetFrontEnd(models.Model):
             models.UniqueConstraint(fields=["target", "fe"], name="refresh_on_fe_once")
         ]
         indexes: ClassVar = [
-            models.Index(fields=["fe", "needs_refresh"], name="refresh_on_fe_owes")
+            models.Index(fields=["fe", "needs_refresh"], name="refresh_on_fe_owes"),
+            models.Index(fields=["divergence_mailed_at"], name="refresh_on_fe_mailed"),
         ]
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
 """Registers `refresh.worker` with the platform."""
 
 from portal.notices.kinds import MailKind, register_mail_kinds
-from refresh.verify.services.divergence_mails import AGREES, DIVERGED
+from refresh.verify.services.divergence_mails import AGREES, DIVERGED, FLAPS
 from refresh.worker.selectors.numbers import register_gauges
 from refresh.worker.ui import register_pages
 
@@ -12,5 +12,6 @@ def register() -> None:
     register_gauges()
     register_mail_kinds(
         MailKind(DIVERGED, "Alarm: front end may answer wrongly"),
+        MailKind(FLAPS, "Alarm: front end diverges again and again"),
         MailKind(AGREES, "Resolved: front end agrees again"),
     )

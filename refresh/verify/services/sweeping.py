@@ -13,6 +13,7 @@ from refresh.core.domain.clock import Clock
 from refresh.models import Cluster, RefreshTarget, WatchedTable
 from refresh.verify.domain.sweeping import SweepLimits, due
 from refresh.verify.selectors import hot_tables, hot_targets, tables_after
+from refresh.verify.services.divergence_mails import held_divergences_tell
 from refresh.verify.services.file_checks import look_at_files
 from refresh.verify.services.probing import probe
 from refresh.verify.services.table_discovery import tables_find
@@ -43,6 +44,7 @@ def sweep(cluster: Cluster, *, clock: Clock, limits: SweepLimits = LIMITS) -> Sw
     found = tables_find(cluster, clock=clock)
     tables, directories = _files(cluster, clock=clock, limits=limits, until=until)
     probes, diverged = _probes(cluster, clock=clock, limits=limits, until=until)
+    held_divergences_tell(cluster, now=clock())
     return Swept(tables, directories, probes, diverged, found)
 
 

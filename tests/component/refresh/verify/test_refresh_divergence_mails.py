@@ -1,7 +1,7 @@
-"""Admins and operators are notified of a divergence once, and once of its end."""
+"""Admins and operators are mailed of a divergence once, once of its end, and of flaps in one."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,13 @@ from portal.access.models import User
 from portal.notices.models import Notice, NoticeState
 from refresh.freshness.domain.freshness import Freshness
 from refresh.models import TargetFrontEnd, TargetProbe
-from refresh.verify.services.divergence_mails import AGREES, DIVERGED, divergences_tell
+from refresh.verify.services.divergence_mails import (
+    AGREES,
+    DIVERGED,
+    FLAPS,
+    divergences_tell,
+    held_divergences_tell,
+)
 from tests.component.conftest import People
 from tests.component.refresh.refresh_scene import Scene
 from tests.component.refresh.verify.test_refresh_sweep import DAY, refresh_one, set_, states, swept
@@ -64,9 +70,51 @@ def test_n13_keepers_are_told_once_a_divergence_and_once_when_it_is_over(
     assert (
         over.subject == "[Lakewarden] Resolved: 3 front ends of bi agree on hive.shop.sales again"
     )
-    assert not TargetFrontEnd.objects.exclude(divergence_notified_at=None).exists()
+    assert not TargetFrontEnd.objects.exclude(divergence_began_at=None).exists()
+    TargetFrontEnd.objects.update(divergence_mailed_at=timezone.now() - timedelta(hours=1))
     diverge(set_, size=400_000)
     assert told(DIVERGED) == [*STAFF, *STAFF], "another divergence on the same day"
+
+
+def flap(scene: Scene, *, is_diverged: bool, now: datetime) -> int:
+    """Write what a probe does, and let it be told; returns how many mails were written."""
+    state = Freshness.DIVERGED if is_diverged else Freshness.FRESH
+    at = now if is_diverged else None
+    reason = "12 rows instead of 10" if is_diverged else ""
+    rows = TargetFrontEnd.objects.filter(target=scene.target)
+    rows.update(freshness=state, diverged_at=at, divergence_reason=reason, probed_at=now)
+    return divergences_tell(scene.target, now=now)
+
+
+def test_a_front_end_that_flaps_is_written_of_once_an_interval_with_how_often(
+    set_: Scene, people: People, settings: Any
+) -> None:
+    settings.LAKEWARDEN_DIVERGENCE_QUIET_MINUTES = 30
+    one = TargetFrontEnd.objects.earliest("fe__name")
+    TargetFrontEnd.objects.exclude(pk=one.pk).delete()
+    start = timezone.now()
+    written = []
+    for n in range(8):
+        written.append(flap(set_, is_diverged=n % 2 == 0, now=start + timedelta(minutes=n)))
+        page = TargetFrontEnd.objects.get()
+        assert page.freshness == (Freshness.DIVERGED if n % 2 == 0 else Freshness.FRESH)
+    assert written == [len(STAFF), len(STAFF), 0, 0, 0, 0, 0, 0]
+    assert held_divergences_tell(set_.row, now=start + timedelta(minutes=30)) == 0, "not due"
+    # No probe comes any more: what was held back is still told.
+    later = start + timedelta(minutes=31)
+    assert held_divergences_tell(set_.row, now=later) == len(STAFF)
+    assert held_divergences_tell(set_.row, now=later) == 0, "told"
+    mail = Notice.objects.filter(kind__startswith=f"{FLAPS}.", recipient="otto").get()
+    assert mail.subject == (
+        "[Lakewarden] Alarm: 1 front end of bi diverges again and again on hive.shop.sales; "
+        "agrees now"
+    )
+    assert "diverged 3 times since the mail of" in mail.text
+    assert "agrees now" in mail.text
+    assert mail.kind_words == "Alarm: front end diverges again and again"
+    assert flap(set_, is_diverged=True, now=start + timedelta(minutes=40)) == 0
+    assert flap(set_, is_diverged=True, now=start + timedelta(minutes=62)) == len(STAFF)
+    assert told(DIVERGED) == [*STAFF, *STAFF], "it lasts: an alarm, late by the interval"
 
 
 def test_who_left_or_has_no_address_is_not_written_to_and_a_name_stays_on_its_line(
