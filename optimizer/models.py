@@ -1,6 +1,7 @@
 """What the optimizer room keeps; one file a question."""
 
 from optimizer.core.models import OptimizeTask
+from optimizer.cubes.models import Cube, CubeBuild, CubeCoverage, CubeVersion
 from optimizer.hudi.tables.models import (
     HudiAlarm,
     HudiInstant,
@@ -17,6 +18,10 @@ from optimizer.removals.models import RemovalPlan
 
 __all__ = [
     "Commit",
+    "Cube",
+    "CubeBuild",
+    "CubeCoverage",
+    "CubeVersion",
     "HealthPoint",
     "HudiAlarm",
     "HudiInstant",

@@ -1,0 +1,1 @@
+"""Rules of cubes: definitions, coverage, estimates; pure."""
