@@ -1,0 +1,1 @@
+"""Normal form of aggregate queries, and its comparison with stored aggregates."""

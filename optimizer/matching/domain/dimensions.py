@@ -1,0 +1,171 @@
+"""Finds the dimensions of a stored aggregate in the expressions of a query."""
+
+from collections.abc import Callable, Mapping
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from optimizer.matching.domain.dates import PARTS, dated, shared_form
+from optimizer.matching.domain.functions import AGGREGATES
+from optimizer.matching.domain.rules import Rule, Unfit
+from optimizer.matching.domain.views import FACT, Schema, View, ViewDimension
+
+_UTC = {"UTC", "Z", "GMT", "Etc/UTC", "+00:00"}
+_FLOATS = ("float", "double")
+
+
+class Expressions:
+    """Compares expressions of a query with those of a view, whatever the tables are called.
+
+    `names` gives the view's alias for each alias of the query.
+    """
+
+    def __init__(self, view: View, names: Mapping[str, str], schema: Schema, dialect: str) -> None:
+        """Read the view's expressions."""
+        self.view, self.names, self.schema, self.dialect = view, names, schema, dialect
+        self.tables = {FACT: view.table, **{one.alias: one.table for one in view.joins}}
+        own = {alias: alias for alias in self.tables}
+        self._forms: dict[str, exp.Expr] = {}
+        self.dimensions: dict[str, ViewDimension] = {}
+        for one in view.dimensions:
+            node = self._parsed(one.expression)
+            self._forms[one.name] = node
+            self.dimensions[self._key(node, own, "spark") or ""] = one
+        self.measures = {
+            self._key(self._parsed(one.expression), own, "spark") or "": one
+            for one in view.measures
+        }
+        self.dimensions.pop("", None)
+        self.measures.pop("", None)
+        self.samples: dict[str, exp.Expr] = {}
+        """How the query writes each dimension that was found in it."""
+        self._roots = {type(node) for node in self._forms.values()} | {exp.Column}
+
+    def key(self, node: exp.Expr) -> str | None:
+        """Return the form in which an expression of the query is compared."""
+        return self._key(node, self.names, self.dialect)
+
+    def dimension_of(self, node: exp.Expr, time_zone: str) -> ViewDimension | None:
+        """Return the dimension that an expression of the query is.
+
+        Raises:
+            Unfit: it is one, but its values are not sure to be those of the query's engine.
+        """
+        if type(node) not in self._roots and dated(node) is None:
+            return None
+        key = self.key(node)
+        found = self.dimensions.get(key) if key else None
+        if found is None:
+            return None
+        if found.type in _FLOATS:
+            raise Unfit(
+                Rule.TYPE, f"the dimension {found.name} is a {found.type}, of which engines group "
+                "NaN and negative zeros each in their own way",
+            )  # fmt: skip
+        if self._needs_zone(found) and not self._in_zone(time_zone):
+            asked = "UTC, as Trino reads times" if self.dialect == "trino" else "of its session"
+            raise Unfit(
+                Rule.TYPE, f"the dimension {found.name} was computed in the time zone "
+                f"{self.view.time_zone}; the query's is {time_zone or asked}",
+            )  # fmt: skip
+        self.samples.setdefault(found.name, node.copy())
+        return found
+
+    def is_number_of_date(self, dimension: ViewDimension) -> bool:
+        """Whether a dimension is a year, a month or the like, of which engines differ in width."""
+        found = dated(self._forms[dimension.name])
+        return found is not None and found[0] in PARTS
+
+    def used_in(self, root: exp.Expr, time_zone: str, rule: Rule) -> set[str]:
+        """Return the dimensions that an expression is made of.
+
+        Raises:
+            Unfit: it needs a column that is in none of them.
+        """
+        used: set[str] = set()
+
+        def keep(dimension: ViewDimension) -> exp.Expr:
+            used.add(dimension.name)
+            return exp.column(dimension.name)
+
+        self.replaced(root, time_zone, rule, keep)
+        return used
+
+    def replaced(
+        self,
+        root: exp.Expr,
+        time_zone: str,
+        rule: Rule,
+        make: Callable[[ViewDimension], exp.Expr],
+        make_aggregate: Callable[[exp.Expr], exp.Expr] | None = None,
+    ) -> exp.Expr:
+        """Return an expression with dimensions, and aggregates if asked, put in their place.
+
+        Raises:
+            Unfit: it needs a column that is in none of the dimensions.
+        """
+
+        def visit(node: exp.Expr) -> exp.Expr:
+            aggregate = node.this if isinstance(node, exp.Filter) else node
+            if make_aggregate is not None and isinstance(aggregate, AGGREGATES):
+                return make_aggregate(node)
+            if (found := self.dimension_of(node, time_zone)) is not None:
+                return make(found)
+            # A column without a table is a name of the output: the query keeps its own names.
+            if isinstance(node, exp.Column) and node.table:
+                raise Unfit(
+                    rule, f"{node.sql()} is needed, which is no dimension and in none of them"
+                )
+            return node
+
+        return root.transform(visit)
+
+    def _parsed(self, expression: str) -> exp.Expr:
+        try:
+            return sqlglot.parse_one(expression, dialect="spark").unnest()
+        except SqlglotError:
+            raise Unfit(Rule.SHAPE, f"its expression {expression[:80]} cannot be read") from None
+
+    def _key(self, node: exp.Expr, names: Mapping[str, str], dialect: str) -> str | None:
+        node = node.unnest()
+        if isinstance(node, exp.Column):
+            alias = names.get(node.table.lower())
+            return None if alias is None else f"{alias}.{node.name.lower()}"
+        if (found := dated(node)) is not None:
+            shared = shared_form(node, self._type(found[1], names), dialect)
+            inner = None if shared is None else self._key(shared[1], names, dialect)
+            if shared is not None and inner is not None:
+                return f"{shared[0]}({inner})"
+        if dialect != "spark":
+            return None
+        copy = node.copy()
+        for column in list(copy.find_all(exp.Column)):
+            alias = names.get(column.table.lower())
+            if alias is None:
+                return None
+            name = exp.to_identifier(column.name.lower(), quoted=True)
+            column.replace(exp.column(name, table=exp.to_identifier(alias)))
+        return copy.sql(dialect="spark", comments=False)
+
+    def _type(self, node: exp.Expr, names: Mapping[str, str]) -> str | None:
+        if not isinstance(node, exp.Column):
+            return None
+        table = self.tables.get(names.get(node.table.lower(), ""))
+        known = table is not None and self.schema.knows(table)
+        return self.schema.type_of(table, node.name.lower()) if table and known else None
+
+    def _needs_zone(self, dimension: ViewDimension) -> bool:
+        node = self._forms[dimension.name]
+        if isinstance(node, exp.Column):
+            return False
+        own = {alias: alias for alias in self.tables}
+        types = {self._type(column, own) for column in node.find_all(exp.Column)}
+        return dimension.type == "timestamp" or not types <= {
+            "date", "timestamp_ntz", "string", "int", "bigint", "boolean",
+        }  # fmt: skip
+
+    def _in_zone(self, time_zone: str) -> bool:
+        here = "UTC" if self.dialect == "trino" else time_zone
+        is_utc = here in _UTC and self.view.time_zone in _UTC
+        return bool(here) and (is_utc or here == self.view.time_zone)

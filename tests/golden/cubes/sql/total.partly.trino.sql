@@ -1,0 +1,22 @@
+SELECT
+  COALESCE(SUM(states."rows"), 0) AS n,
+  SUM(states."rev_sum") AS r
+FROM (
+  SELECT
+    stored."rows",
+    stored."rev_sum"
+  FROM ssb.lineorder__cube_sales FOR VERSION AS OF 77 AS stored
+  WHERE
+    (
+      stored."unit" BETWEEN 0 AND 4 OR stored."unit" = 6
+    )
+    AND BITWISE_AND(stored."has", 127) = stored."star"
+    AND stored."star" IN (0, 1, 2, 3, 4, 5, 6, 7)
+  UNION ALL
+  SELECT
+    COUNT(*) AS "rows",
+    SUM(lineorder.lo_revenue) AS "rev_sum"
+  FROM ssb.lineorder FOR VERSION AS OF 12 AS lineorder
+  WHERE
+    lineorder."$path" IN ('file:/lake/a.parquet', 'file:/lake/it''s.parquet')
+) AS states

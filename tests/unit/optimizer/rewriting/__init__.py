@@ -1,0 +1,1 @@
+"""Rewriting queries so that cubes answer them: pure functions."""
