@@ -46,7 +46,8 @@ final class IndexedScan
   @Override
   public String description() {
     PlanReport report = plan.report();
-    return report == null ? plain.description() : plain.description() + " [" + report + "]";
+    String said = plain.description() + plan.part().note();
+    return report == null ? said : said + " [" + report + "]";
   }
 
   @Override
@@ -113,6 +114,7 @@ final class IndexedScan
   public boolean equals(Object other) {
     return other instanceof IndexedScan
         && plain.equals(((IndexedScan) other).plain)
+        && plan.part().equals(((IndexedScan) other).plan.part())
         && plan.asked().equals(((IndexedScan) other).plan.asked());
   }
 

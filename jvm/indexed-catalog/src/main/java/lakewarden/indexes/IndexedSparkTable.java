@@ -22,11 +22,26 @@ final class IndexedSparkTable extends SparkTable {
 
   private final SparkTable plain;
   private final Indexes indexes;
+  private final Part part;
 
   IndexedSparkTable(SparkTable plain, Indexes indexes) {
+    this(plain, indexes, Part.WHOLE);
+  }
+
+  private IndexedSparkTable(SparkTable plain, Indexes indexes, Part part) {
     super(plain.table(), plain.snapshotId(), false);
     this.plain = plain;
     this.indexes = indexes;
+    this.part = part;
+  }
+
+  /** This table of which a query reads a part, or of which EXPLAIN says something. */
+  IndexedSparkTable reading(Part wanted) {
+    return new IndexedSparkTable(plain, indexes, wanted);
+  }
+
+  Part part() {
+    return part;
   }
 
   @Override
@@ -37,11 +52,11 @@ final class IndexedSparkTable extends SparkTable {
         builder instanceof SparkScanBuilder
             && !options.containsKey(SparkReadOptions.START_SNAPSHOT_ID)
             && !options.containsKey(SparkReadOptions.END_SNAPSHOT_ID)
-            && options.getBoolean(OPTION, true);
+            && (options.getBoolean(OPTION, true) || !part.isWhole());
     if (!batch) {
-      return builder;
+      return part.orElse(builder);
     }
-    Plan plan = new Plan(table(), snapshotSchema(), indexes);
+    Plan plan = new Plan(table(), snapshotSchema(), indexes, part);
     IndexedTable table = new IndexedTable((BaseTable) table(), plan, options);
     SparkTable asking =
         branch() == null
@@ -50,7 +65,7 @@ final class IndexedSparkTable extends SparkTable {
     // A rewrite reads columns of row lineage too: it is left alone.
     return asking.schema().equals(schema())
         ? new IndexedScanBuilder((SparkScanBuilder) asking.newScanBuilder(options), plan)
-        : builder;
+        : part.orElse(builder);
   }
 
   private Schema snapshotSchema() {
@@ -66,12 +81,12 @@ final class IndexedSparkTable extends SparkTable {
 
   @Override
   public SparkTable copyWithSnapshotId(long newSnapshotId) {
-    return new IndexedSparkTable(plain.copyWithSnapshotId(newSnapshotId), indexes);
+    return new IndexedSparkTable(plain.copyWithSnapshotId(newSnapshotId), indexes, part);
   }
 
   @Override
   public SparkTable copyWithBranch(String targetBranch) {
-    return new IndexedSparkTable(plain.copyWithBranch(targetBranch), indexes);
+    return new IndexedSparkTable(plain.copyWithBranch(targetBranch), indexes, part);
   }
 
   @Override
@@ -101,7 +116,9 @@ final class IndexedSparkTable extends SparkTable {
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof IndexedSparkTable && plain.equals(((IndexedSparkTable) other).plain);
+    return other instanceof IndexedSparkTable
+        && plain.equals(((IndexedSparkTable) other).plain)
+        && part.equals(((IndexedSparkTable) other).part);
   }
 
   @Override

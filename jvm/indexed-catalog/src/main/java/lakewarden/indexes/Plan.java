@@ -21,6 +21,7 @@ final class Plan {
   private final Table table;
   private final Schema schema;
   private final Indexes indexes;
+  private final Part part;
   private Condition condition = Condition.UNKNOWN;
   private String asked = "";
   private boolean paused;
@@ -28,10 +29,11 @@ final class Plan {
   private List<ScanTask> planned = List.of();
   private List<ScanTask> kept = List.of();
 
-  Plan(Table table, Schema schema, Indexes indexes) {
+  Plan(Table table, Schema schema, Indexes indexes, Part part) {
     this.table = table;
     this.schema = schema;
     this.indexes = indexes;
+    this.part = part;
   }
 
   synchronized void ask(Predicate[] predicates) {
@@ -42,6 +44,11 @@ final class Plan {
       condition = Condition.UNKNOWN;
     }
     asked = List.of(predicates).toString();
+  }
+
+  /** Which data files this plan is of. */
+  Part part() {
+    return part;
   }
 
   /** Leave plans as they are until `resume`: aggregates count a data file's rows once a task. */
@@ -75,7 +82,12 @@ final class Plan {
 
   synchronized List<ScanTask> prune(Iterable<? extends ScanTask> tasks) {
     List<ScanTask> all = new ArrayList<>();
-    tasks.forEach(all::add);
+    tasks.forEach(
+        task -> {
+          if (part.has(task)) {
+            all.add(task);
+          }
+        });
     planned = all;
     kept = judged(all);
     return kept;
