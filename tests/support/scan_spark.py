@@ -38,6 +38,8 @@ def local_session() -> SparkSession:
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.shuffle.partitions", "1")
         .config("spark.sql.adaptive.enabled", "false")
+        # Aggregates of tables that have cubes are answered from them; all else is left alone.
+        .config("spark.sql.extensions", "lakewarden.cubes.CubeExtensions")
         .config("spark.jars", ",".join(map(str, jars)))
         .config("spark.driver.extraClassPath", ":".join(map(str, [LOCAL_FILES, *jars])))
         .config("spark.hadoop.fs.file.impl", LOCAL_FILES_CLASS)

@@ -1,0 +1,58 @@
+package lakewarden.cubes;
+
+import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.IsNotNull;
+
+/** A query's conditions over a cube's dimensions; those that the cube's joins imply fall away. */
+final class Conditions {
+  // A trait in a package object, whose name Java cannot write.
+  private static final Class<?> INTOLERANT =
+      named("org.apache.spark.sql.catalyst.expressions.package$NullIntolerant");
+
+  private Conditions() {}
+
+  private static Class<?> named(String name) {
+    try {
+      return Class.forName(name, false, Expression.class.getClassLoader());
+    } catch (ClassNotFoundException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  static void over(Query query, Joins joins, Columns columns, List<Expression> found) {
+    for (Expression one : query.optional) {
+      if (!joins.isDeclared(one)) {
+        throw new Unfit("an outer join has the condition %s", one.sql());
+      }
+    }
+    for (Expression one : query.conditions) {
+      if (!joins.isDeclared(one) && !isImplied(one, query.conditions)) {
+        found.add(columns.overDimensions(one));
+      }
+    }
+  }
+
+  /** Spark adds that a column is not null where another condition says it already. */
+  private static boolean isImplied(Expression condition, List<Expression> all) {
+    if (!(condition instanceof IsNotNull)
+        || !(((IsNotNull) condition).child() instanceof Attribute)) {
+      return false;
+    }
+    Attribute column = (Attribute) ((IsNotNull) condition).child();
+    return all.stream()
+        .anyMatch(
+            one -> !one.canonicalized().equals(condition.canonicalized()) && needs(one, column));
+  }
+
+  /** Whether the expression is null (so a condition fails) wherever the column is. */
+  private static boolean needs(Expression expression, Attribute column) {
+    if (expression instanceof Attribute) {
+      return ((Attribute) expression).exprId().equals(column.exprId());
+    }
+    boolean through = INTOLERANT.isInstance(expression) || expression instanceof IsNotNull;
+    return through
+        && Catalyst.list(expression.children()).stream().anyMatch(one -> needs(one, column));
+  }
+}

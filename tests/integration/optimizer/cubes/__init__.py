@@ -1,0 +1,1 @@
+"""Integration tests of `optimizer/cubes`: what stock Spark answers from cubes."""
