@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from pyspark.sql import SparkSession
 
+from optimizer.core.jobs.file_readers import check_owner_reads
 from optimizer.core.jobs.stops import STOPS, check_stop
 from optimizer.hudi.inspect.jobs.slices import read_files
 from optimizer.hudi.maintenance.domain.tasks import Service, Step
@@ -106,6 +107,7 @@ def _serve(job: JobContext, order: Order, result: Result) -> None:
     table = _open(job, order)
     present = present_of(table, closely=True)
     check_fit(present, order)
+    check_owner_reads(job.spark, table.location, result.table, below=".hoodie")
     result.before = result.after = _count(table)
     try:
         if order.step is Step.EXECUTE and job.params.get(ACTING):

@@ -6,6 +6,7 @@ Which work a kind asks for is told in `iceberg.execution`, what it does in the f
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from optimizer.core.jobs.file_readers import check_owner_reads
 from optimizer.iceberg.access.jobs.history import Signature
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable, open_table
 from optimizer.iceberg.access.jobs.orders import Order, Result
@@ -36,6 +37,7 @@ class TaskExecutor:
         """
         order, result = self.order, self.result
         table = open_table(self.job.spark, order.db, order.table, uuid=order.uuid)
+        check_owner_reads(self.job.spark, table.location, table.name, below="metadata")
         result.before = result.after = self.count(table)
         try:
             self.work(table)

@@ -19,6 +19,8 @@ from tests.support.iceberg_lake import IcebergLake, small_files
 
 pytestmark = pytest.mark.spark
 OWNER, READER, GROUP = "etl", "bob", "analysts"
+STRANGER = "alice"
+"""Owns tables of the group without being in it."""
 _PLANS = {"hoodie.compact.schedule.inline": "true", "hoodie.compact.inline.max.delta.commits": "1"}
 _ACL = "user::rwx,group::r-x,other::---,default:user::rwx,default:group::r-x,default:other::---"
 
@@ -55,19 +57,23 @@ class Accounts:
             users.setLoginUser(before)
 
     def path(self, place: str) -> Any:
-        return self._jvm.org.apache.hadoop.fs.Path(f"{self.uri}{place}")
+        uri = "" if place.startswith("hdfs:") else self.uri
+        return self._jvm.org.apache.hadoop.fs.Path(f"{uri}{place}")
+
+    def entries(self, spec: str) -> Any:
+        """Read ACL entries as `hdfs dfs -setfacl` does."""
+        return self._jvm.org.apache.hadoop.fs.permission.AclEntry.parseAclSpec(spec, True)
 
     @property
     def system(self) -> Any:
         return self.path("/").getFileSystem(self._conf)
 
-    def folder(self, place: str, *, acl: str = "") -> str:
+    def folder(self, place: str, *, acl: str = "", owner: str = OWNER) -> str:
         """Make a folder of the owner and the group, and return its place."""
-        entries = self._jvm.org.apache.hadoop.fs.permission.AclEntry
         self.system.mkdirs(self.path(place))
-        self.system.setOwner(self.path(place), OWNER, GROUP)
+        self.system.setOwner(self.path(place), owner, GROUP)
         if acl:
-            self.system.setAcl(self.path(place), entries.parseAclSpec(acl, True))
+            self.system.setAcl(self.path(place), self.entries(acl))
         return place
 
     def listing(self, place: str) -> dict[str, tuple[bool, str, str, str]]:
@@ -144,3 +150,49 @@ def test_a_compacted_hudi_table_is_read_and_written_by_whoever_could_before(
     with accounts.acting(OWNER):
         table.upsert(later, _PLANS)
         assert table.rows() == later
+
+
+def test_nothing_is_written_that_the_tables_own_account_could_not_read(
+    spark: SparkSession, full_stack: Stack, accounts: Accounts
+) -> None:
+    session, config = spark.newSession(), full_stack.config(LAKE)
+    place = accounts.folder("/permissions_stranger", acl=_ACL, owner=STRANGER)
+    with accounts.acting(STRANGER):
+        lake = IcebergLake.make(session, config, db="strangers", root=f"{accounts.uri}{place}")
+        table = small_files(lake.table(), 2)
+        before = (table.rows(), accounts.listing(place))
+
+    with accounts.acting(accounts.user):
+        (result,) = lake.optimize(lake.task(table, kind="FULL"))
+
+    assert result["code"] == "table.unreadable_for_owner", result
+    assert f"setfacl -R -m default:user:{STRANGER}:rwx" in result["reason"]
+    with accounts.acting(STRANGER):
+        assert (table.rows(), accounts.listing(place)) == before
+        entries = accounts.entries(f"default:user:{STRANGER}:rwx")
+        for path in [place, *(p for p, (is_folder, *_) in before[1].items() if is_folder)]:
+            accounts.system.modifyAclEntries(accounts.path(path), entries)
+
+    with accounts.acting(accounts.user):
+        (result,) = lake.optimize(lake.task(table, kind="FULL"))
+    assert result["outcome"] == "DONE", result
+    with accounts.acting(STRANGER):
+        assert table.rows() == before[0]
+        small_files(table, 1)
+
+
+def test_a_hudi_service_writes_nothing_that_the_tables_own_account_could_not_read(
+    spark: SparkSession, full_stack: Stack, accounts: Accounts
+) -> None:
+    place = accounts.folder("/permissions_hudi_stranger", acl=_ACL, owner=STRANGER)
+    table = HdfsHudiTable(spark, Path(place) / "rows", uri=accounts.uri)
+    with accounts.acting(STRANGER):
+        table.upsert([(1, "2026-05-01", "a", 1)])
+        table.upsert([(1, "2026-05-01", "b", 2)], _PLANS)
+        before = accounts.listing(place)
+
+    with accounts.acting(accounts.user):
+        result = Services(spark, full_stack.config(LAKE)).one(table, "COMPACTION")
+
+    assert result["code"] == "table.unreadable_for_owner", result
+    assert accounts.listing(place) == before
