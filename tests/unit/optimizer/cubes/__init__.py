@@ -1,0 +1,1 @@
+"""Cubes: definitions, coverage, masks and star-trees."""
