@@ -23,6 +23,7 @@ from portal.lake.errors import NotVisible
 from portal.notices.kinds import MailKind, register_mail_kinds
 from portal.notices.letters import Letter, Row, letter_mail
 from portal.notices.muting import who_muted
+from portal.notices.muting_links import MutingLink, muting_url
 from portal.notices.reached import people_reached
 from portal.notices.services import notice_queue
 from portal.runs.kinds.ticks import Tick, register_tick
@@ -82,8 +83,9 @@ def _tell(kind_name: str, proposal_id: UUID, *, now: datetime) -> int:
     for user, email, proposal in _readers(kind, proposal_id, lake):
         theirs = [one for one in mine if one.author != user.username]
         if theirs:
-            letter = _letter(kind, proposal, theirs)
-            mail, name = letter_mail(letter, username=user.username), user.username
+            name = user.username
+            letter = _letter(kind, proposal, theirs, off=MutingLink(name, KIND, day))
+            mail = letter_mail(letter, username=name)
             notice_queue(once, lake=lake, day=day, recipient=name, email=email, mail=mail, now=now)
             n_mails += 1
     return n_mails
@@ -119,7 +121,11 @@ def _taking_part(kind: ProposalKind[Any], proposal: Proposal) -> set[str]:
 
 
 def _letter(
-    kind: ProposalKind[Any], proposal: Proposal, comments: Sequence[ApprovalComment]
+    kind: ProposalKind[Any],
+    proposal: Proposal,
+    comments: Sequence[ApprovalComment],
+    *,
+    off: MutingLink,
 ) -> Letter:
     authors = sorted({one.author for one in comments})
     who = authors[0] if len(authors) == 1 else f"{len(authors)} people"
@@ -132,5 +138,5 @@ def _letter(
         url=page,
         url_label="Open the discussion",
         foot="You get this because you requested it, decided on it or commented on it. Turn such "
-        f"mails off on your profile: {settings.LAKEWARDEN_BASE_URL}/profile/#mails",
+        f"mails off: {muting_url(off)}",
     )

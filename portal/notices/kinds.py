@@ -30,12 +30,20 @@ def mail_kinds() -> list[MailKind]:
     return sorted(_kinds.values(), key=lambda kind: kind.title)
 
 
-def mail_kind_title(kind: str) -> str:
-    """Return a notice's kind in words; one that nobody registered is spelled from its name."""
+def mail_kind_of(kind: str) -> MailKind | None:
+    """Return the registered kind that a notice's kind begins with; None where there is none."""
     parts = kind.split(".")
     for n in range(len(parts), 0, -1):
         known = _kinds.get(".".join(parts[:n]))
         if known is not None:
-            return known.title
-    names = [part for part in parts if part and not part.isdigit()]
+            return known
+    return None
+
+
+def mail_kind_title(kind: str) -> str:
+    """Return a notice's kind in words; one that nobody registered is spelled from its name."""
+    known = mail_kind_of(kind)
+    if known is not None:
+        return known.title
+    names = [part for part in kind.split(".") if part and not part.isdigit()]
     return names[-1].replace("_", " ").capitalize() if names else kind

@@ -38,6 +38,9 @@ class Notice(models.Model):
     sent_at = models.DateTimeField(null=True)
     sent_on = models.DateField(null=True)
     error = models.CharField(max_length=500, blank=True, default="")
+    muted_at = models.DateTimeField(
+        null=True, help_text="When its one-click link turned off mails of its kind."
+    )
     n_repeats = models.PositiveSmallIntegerField(
         default=0,
         help_text="How often it was sent again although the server may have taken it before.",

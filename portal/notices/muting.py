@@ -26,6 +26,12 @@ def who_muted(kind: str) -> frozenset[str]:
     return frozenset(rows.values_list("user__username", flat=True))
 
 
+def mail_kind_mute(user: User, kind: str) -> bool:
+    """Turn one kind off for a person; returns whether it was on, so twice is harmless."""
+    _, is_new = MutedMail.objects.get_or_create(user=user, kind=kind)
+    return is_new
+
+
 @transaction.atomic
 def mails_mute(user: User, kinds: Collection[str]) -> frozenset[str]:
     """Turn off exactly these kinds for a person, and everything else on; twice is the same.

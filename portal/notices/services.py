@@ -30,6 +30,7 @@ from portal.lake.errors import (
 from portal.notices.addresses import address_problem
 from portal.notices.chat_messages import ChatMessage, chat_body
 from portal.notices.models import Notice, NoticeState
+from portal.notices.muting_links import one_click_headers
 from portal.notices.webhook import webhook_post
 from portal.reliability.claims import claim
 from portal.reliability.retry import backoff
@@ -248,7 +249,11 @@ def _message(notice: Notice, connection: BaseEmailBackend) -> EmailMultiAlternat
         body=notice.text,
         from_email=settings.DEFAULT_FROM_EMAIL,
         to=[parseaddr(notice.email)[1]],
-        headers={"Message-ID": notice.message_id, "Auto-Submitted": "auto-generated"},
+        headers={
+            "Message-ID": notice.message_id,
+            "Auto-Submitted": "auto-generated",
+            **one_click_headers(notice),
+        },
         connection=connection,
     )
     if notice.html:

@@ -365,6 +365,9 @@ LAKEWARDEN_REFRESH_HISTORY_DAYS = int(os.environ.get("LAKEWARDEN_REFRESH_HISTORY
 # For how many days result files that were taken into the database stay in the spool.
 LAKEWARDEN_RESULT_DAYS = int(os.environ.get("LAKEWARDEN_RESULT_DAYS", "7"))
 
+# For how many days after the end of a run the log of its driver stays on the host that captured it.
+LAKEWARDEN_DRIVER_LOG_DAYS = int(os.environ.get("LAKEWARDEN_DRIVER_LOG_DAYS", "30"))
+
 # For how many days the past of Iceberg tables is kept: what was committed, what was done to them,
 # and how files of ours lie of which none is left.
 LAKEWARDEN_OPTIMIZER_COMMIT_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_COMMIT_DAYS", "30"))

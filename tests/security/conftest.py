@@ -43,6 +43,7 @@ from refresh.models import Cluster
 from tests.component.lifecycle.fix_world import drawn_fix, stray_findings
 from tests.component.lifecycle.plan_world import LAKE, NOW, TODAY, World, make_world, partitions
 from tests.component.portal.ui.table_rows import listed
+from tests.security.mail_values import mail_values
 from tests.security.odd_lake import OddLake, odd_lake
 from tests.security.optimizer_values import optimizer_values
 from tests.security.ready_values import ready_values
@@ -114,6 +115,7 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         "rule_id": rule.pk,
         "rule_digest": rule.digest,
         "notice_id": _notice(),
+        **mail_values(),
         "calendar_secret": calendar_address_make(world.person("eve"), lake=LAKE, now=NOW),
         "day": batch.day,
         "batch_id": batch.public_id,

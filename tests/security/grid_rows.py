@@ -22,7 +22,8 @@ class Row:
     A value `run_id:preview_id` puts the target's `preview_id` where the address says `run_id`.
     `body` is what a right POST says (a value that begins with @ names one of the target's), so that
     a refusal is one of the person and not of the form. A door always leads to another page: the
-    provider of single sign-on, or the log-in page with what went wrong.
+    provider of single sign-on, or the log-in page with what went wrong. `is_signed`: what proves a
+    POST is the signed address, not a form's token.
     """
 
     reads: frozenset[str] = NO_ONE
@@ -31,6 +32,7 @@ class Row:
     query: str = ""
     is_get: bool = True
     is_door: bool = False
+    is_signed: bool = False
     body: Mapping[str, Any] = field(default_factory=dict)
 
 

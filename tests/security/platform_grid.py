@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from tests.security.grid_bodies import TOKEN
 from tests.security.grid_rows import (
+    EVERYBODY,
     NO_ONE,
     OF_THE_RUN,
     OF_THE_TABLE,
@@ -46,6 +47,15 @@ TABLES_AND_TOKENS: Mapping[str, Row] = {
     "ui:run-driver-log": Row(OF_THE_RUN, values=("run_id",)),
     "ui:api-run-driver-log": Row(OF_THE_RUN, values=("run_id",)),
     "ui:api-run-lines": Row(OF_THE_RUN, values=("run_id",)),
+    # The link in a mail's text serves its recipient alone; the one in its headers, any program.
+    "ui:mail-off": Row(frozenset({"owner"}), frozenset({"owner"}), values=("token:off_token",)),
+    "ui:mail-one-click": Row(
+        EVERYBODY,
+        EVERYBODY,
+        values=("token:one_click_token",),
+        is_signed=True,
+        body={"List-Unsubscribe": "One-Click"},
+    ),
     "ui:tokens": Row(SIGNED_IN),
     "ui:token-new": Row(SIGNED_IN, SIGNED_IN, body=TOKEN),
     "ui:token-end": post_only(STAFF | {"owner"}, "token_id"),

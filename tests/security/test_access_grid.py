@@ -188,7 +188,8 @@ def test_no_form_is_taken_without_its_token(target: Target) -> None:
     for name, row in GRID.items():
         for who in sorted(row.changes - {"nobody"}):
             answer = target.client(who, enforce_csrf_checks=True).post(address(name, target))
-            if answer.status_code != 403:
+            # Without the body of a mail program a signed address takes nothing either.
+            if answer.status_code != (400 if row.is_signed else 403):
                 wrong.append(f"POST {name} as {who} without a token: {answer.status_code}")
     assert not wrong, "\n".join(wrong)
 

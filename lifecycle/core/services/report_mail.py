@@ -104,7 +104,7 @@ def portal_url(path: str) -> str:
     return f"{settings.LAKEWARDEN_BASE_URL}{path}"
 
 
-def report_mail(
+def report_mail(  # noqa: PLR0913 - the parts of a mail, named by who calls
     subject: str,
     *,
     username: str,
@@ -112,6 +112,7 @@ def report_mail(
     sections: Sequence[Section],
     trends: Sequence[Trend] = (),
     closing: str = "",
+    off_url: str = "",
 ) -> Mail:
     """Write one person's mail; the same content gives the same words."""
     context = {
@@ -121,6 +122,7 @@ def report_mail(
         "sections": sections,
         "trends": trends,
         "closing": closing,
+        "off_url": off_url,
     }
     return Mail(
         subject=f"[Lakewarden] {subject}",

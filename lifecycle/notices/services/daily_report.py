@@ -23,6 +23,7 @@ from lifecycle.notices.services.daily_trends import lake_trends
 from lifecycle.notices.services.week_ahead import notifying_days
 from portal.notices.models import Notice
 from portal.notices.muting import who_muted
+from portal.notices.muting_links import MutingLink, muting_url
 from portal.notices.services import Mail, notice_queue, webhook_queue
 
 REPORT = "lifecycle.daily_report"
@@ -119,6 +120,7 @@ def _report(
         sections=sections,
         trends=lake_trends(generation) if is_admin else (),
         closing=f"The lake was last read at {generation.read_at:%Y-%m-%d %H:%M} UTC.",
+        off_url=muting_url(MutingLink(username, REPORT, generation.day)),
     )
 
 

@@ -22,8 +22,12 @@ def open_spool(run: Run) -> Spool:
 
 def log_file(run: Run, *, epoch: int | None = None) -> Path:
     """Return the log of the driver of an epoch, the current one by default, on its host."""
-    name = f"{run.pk}-{run.epoch if epoch is None else epoch}.log"
-    return Path(settings.LAKEWARDEN_VAR) / "runs" / name
+    return log_folder() / f"{run.pk}-{run.epoch if epoch is None else epoch}.log"
+
+
+def log_folder() -> Path:
+    """Return where this host keeps the logs of drivers that it launched."""
+    return Path(settings.LAKEWARDEN_VAR) / "runs"
 
 
 def heartbeat_file(run: Run) -> Path:

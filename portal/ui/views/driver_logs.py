@@ -9,6 +9,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase, QueryDict, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from portal.runs.kinds.secrets import job_secrets
@@ -19,6 +20,7 @@ from portal.runs.records.driver_logs import (
     driver_lines,
     driver_log_whole,
 )
+from portal.runs.results.driver_logs_removal import driver_logs_kept, is_log_kept
 from portal.settings.driver_logs import PLACE
 from portal.ui.frame.context import person
 from portal.ui.selectors import get_run_for_user
@@ -100,6 +102,7 @@ def driver_log(request: HttpRequest, run_id: UUID) -> HttpResponseBase:
         "older": found.older,
         "attempts": attempts_captured(run),
         "attempt": chosen.attempt_shown,
+        "log_days": lost_log_days(run),
     }
     return render(request, "portal/driver_log.html", context)
 
@@ -107,6 +110,12 @@ def driver_log(request: HttpRequest, run_id: UUID) -> HttpResponseBase:
 def driver_log_url(run: Run) -> str:
     """Return the address of the page; empty where this host has no log of a driver of the run."""
     return reverse("ui:run-driver-log", args=[run.pk]) if attempts_captured(run) else ""
+
+
+def lost_log_days(run: Run) -> int:
+    """Return for how many days logs are kept where that of this run is kept no longer, else 0."""
+    has_ended = run.epoch > 0 and not is_log_kept(run, now=timezone.now())
+    return driver_logs_kept().days if has_ended and not attempts_captured(run) else 0
 
 
 def cluster_log_url(run: Run) -> str:

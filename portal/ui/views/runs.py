@@ -25,7 +25,7 @@ from portal.ui.lists.keyset import keyset_page
 from portal.ui.lists.tables import Column
 from portal.ui.run_steps import list_subject, read_causes, run_seconds, run_steps, run_subject
 from portal.ui.selectors import get_run_for_user, run_counts, run_lines, runs_for_user
-from portal.ui.views.driver_logs import cluster_log_url, driver_log_url
+from portal.ui.views.driver_logs import cluster_log_url, driver_log_url, lost_log_days
 
 ORDERS = {"-queued": ("-queued_at",), "queued": ("queued_at",)}
 RUNS = ListSpec(
@@ -95,6 +95,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "subject": run_subject(found),
         "may_cancel": may_cancel(found, person(request)),
         "driver_log": driver_log_url(found),
+        "log_days": lost_log_days(found),
         "cluster_log": cluster_log_url(found),
     }
     return render(request, "portal/run.html", context)

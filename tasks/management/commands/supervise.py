@@ -29,7 +29,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Start the loops and wait."""
-        # Applications can be asked after only on the host that launched them, leader or not.
+        # Applications can be asked after only on the host that launched them, leader or not, and
+        # their logs lie there.
         here = f"supervise@{host_identity()}"
         loops = Loops(
             [
@@ -39,6 +40,7 @@ class Command(BaseCommand):
                 Loop("schedule", 5.0, schedule, f"{LEADER}:schedule"),
                 Loop("anchor", anchoring.EVERY_SECONDS, anchoring.anchor, f"{LEADER}:anchor"),
                 Loop("spool", trimming.EVERY_SECONDS, trimming.trim, f"{LEADER}:spool"),
+                Loop("logs", trimming.LOGS_EVERY_SECONDS, trimming.trim_logs, f"{here}:logs"),
                 Loop("follow", 1.0, follow, f"{LEADER}:follow"),
             ],
             holder=new_holder(),

@@ -81,7 +81,7 @@ def test_a_mail_really_goes_with_both_parts_and_forges_neither(
     assert "&lt;b&gt;No&lt;/b&gt;<br>Hello ada," in html.get_content()
     for part in (text, html):
         assert f"https://lake.example/lifecycle/plans/{plan.pk}/#discussion" in part.get_content()
-        assert "https://lake.example/profile/#mails" in part.get_content()
+        assert "https://lake.example/mails/off/" in part.get_content()
 
 
 def test_who_takes_part_is_told_of_what_others_wrote(people: People) -> None:
