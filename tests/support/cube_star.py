@@ -99,13 +99,13 @@ class Star:
         ).writeTo("plain.shop.store").using("iceberg").create()
         return self
 
-    def append(self, start: int, end: int, files: int = 1) -> None:
+    def append(self, start: int, end: int, files: int = 1, qty: str = "qty") -> None:
         frame = self.spark.range(start, end, 1, files).selectExpr(
             "id",
             "CAST(id % 6 AS INT) AS shop",
             "CAST((id * 7) % 20 AS INT) AS item",
             "date_add(DATE '2026-01-01', CAST(id % 90 AS INT)) AS day",
-            "CASE WHEN id % 13 = 0 THEN NULL ELSE CAST((id * 31) % 100 AS INT) END AS qty",
+            f"CASE WHEN id % 13 = 0 THEN NULL ELSE CAST((id * 31) % 100 AS INT) END AS {qty}",
             "CASE WHEN id % 17 = 0 THEN NULL "
             "ELSE CAST(((id * 7919) % 100000) / 100 AS DECIMAL(8,2)) END AS price",
             "CASE WHEN id % 5 = 0 THEN NULL ELSE id % 50 END AS cost",

@@ -33,7 +33,6 @@ final class Coverage {
   final String[] deletes;
   final long[] units;
   final int[][] unitFiles;
-  final long[] unitRows;
   final boolean[] live;
   private final Map<String, UUID> dimensions = new HashMap<>();
   private final Map<String, Set<Long>> dimensionSnapshots = new HashMap<>();
@@ -62,7 +61,6 @@ final class Coverage {
     JsonNode all = json.required("units");
     units = new long[all.size()];
     unitFiles = new int[all.size()][];
-    unitRows = new long[all.size()];
     live = new boolean[all.size()];
     for (int i = 0; i < all.size(); i++) {
       unit(i, all.get(i));
@@ -82,7 +80,6 @@ final class Coverage {
       }
       unitFiles[i][j] = file;
     }
-    unitRows[i] = json.required(2).asLong();
     live[i] = json.required(3).asInt() == 1;
   }
 

@@ -16,14 +16,11 @@ final class Covered {
   /** Units that count; null: all rows of the cube do. */
   final Set<Long> units;
 
-  final long cubeRows;
-
-  private Covered(long rows, long freshRows, Set<String> fresh, Set<Long> units, long cubeRows) {
+  private Covered(long rows, long freshRows, Set<String> fresh, Set<Long> units) {
     this.rows = rows;
     this.freshRows = freshRows;
     this.fresh = fresh;
     this.units = units;
-    this.cubeRows = cubeRows;
   }
 
   static Covered of(Coverage coverage, Leaf fact) {
@@ -74,16 +71,14 @@ final class Covered {
   private static Covered found(
       Coverage coverage, boolean[] live, long rows, long freshRows, Set<String> fresh) {
     Set<Long> units = new LinkedHashSet<>();
-    long cubeRows = 0;
     boolean all = coverage.exact;
     for (int unit = 0; unit < live.length; unit++) {
       all &= live[unit];
       if (live[unit]) {
         units.add(coverage.units[unit]);
-        cubeRows += coverage.unitRows[unit];
       }
     }
-    return new Covered(rows, freshRows, fresh, all ? null : units, cubeRows);
+    return new Covered(rows, freshRows, fresh, all ? null : units);
   }
 
   double freshPart() {

@@ -71,6 +71,13 @@ final class Cube {
     }
   }
 
+  /** Rows of its table, star rows too; the most there can be where nobody counted them. */
+  long rows() {
+    String counted =
+        table.table().snapshot(coverage.cubeSnapshot).summary().get("total-records");
+    return counted == null ? Long.MAX_VALUE : Long.parseLong(counted);
+  }
+
   /** The rows that the coverage speaks of, whatever was committed since. */
   DataSourceV2Relation relation(String note) {
     Table pinned =

@@ -84,7 +84,7 @@ final class CubeRule extends Rule<LogicalPlan> {
       if (facts.contains(leaf.relation)) {
         for (String name : names(leaf.table).split(",")) {
           Candidate one = candidate(query, leaf, name.trim());
-          if (one != null && (best == null || one.covered.cubeRows < best.covered.cubeRows)) {
+          if (one != null && (best == null || one.rows < best.rows)) {
             best = one;
           }
         }
@@ -100,12 +100,12 @@ final class CubeRule extends Rule<LogicalPlan> {
 
   private static final class Candidate {
     final LogicalPlan plan;
-    final Covered covered;
+    final long rows;
     final String note;
 
-    Candidate(LogicalPlan plan, Covered covered, String note) {
+    Candidate(LogicalPlan plan, long rows, String note) {
       this.plan = plan;
-      this.covered = covered;
+      this.rows = rows;
       this.note = note;
     }
   }
@@ -124,12 +124,12 @@ final class CubeRule extends Rule<LogicalPlan> {
       String note =
           String.format(
               Locale.ROOT,
-              "Cube %s of %s: %d rows from %d of the cube, %d rows of %d files afresh",
-              name, fact.name(), covered.rows, covered.cubeRows, covered.freshRows,
+              "Cube %s of %s: %d rows from it, %d rows of %d files afresh",
+              name, fact.name(), covered.rows, covered.freshRows,
               covered.fresh.size());
       LogicalPlan plan =
           new Answer(session, query, joins, cube, covered, " [" + note + "]").plan();
-      return new Candidate(plan, covered, note);
+      return new Candidate(plan, cube.rows(), note);
     } catch (Unfit e) {
       String reason =
           String.format("Cube %s is not used for %s: %s", name, fact.name(), e.getMessage());

@@ -68,7 +68,8 @@ final class Exactness {
     if (known == null) {
       known = widest;
     } else if (type instanceof DecimalType) {
-      known = known.movePointRight(((DecimalType) type).scale());
+      // One more, for a writer that cut the fraction off.
+      known = known.add(BigDecimal.ONE).movePointRight(((DecimalType) type).scale());
     }
     return known
         .multiply(BigDecimal.valueOf(covered.rows))
