@@ -13,11 +13,11 @@ from tests.support.cube_tables import SqlCube
 
 S = f"lake.{SOLD}"
 PROBES = (
-    f"SELECT channel, count(*), sum(qty), avg(price), count(DISTINCT channel) FROM {S} "
-    "GROUP BY channel",  # noqa: S608 - a test's own
-    f"SELECT p_brand, s_city, count(*), max(price), count(DISTINCT cost) FROM {S} s "
+    f"SELECT channel, count(*), sum(qty), avg(price), count(DISTINCT channel) FROM {S} "  # noqa: S608 - a test's own
+    "GROUP BY channel",
+    f"SELECT p_brand, s_city, count(*), max(price), count(DISTINCT cost) FROM {S} s "  # noqa: S608 - a test's own
     "JOIN lake.shop.product p ON s.item = p.p_id JOIN lake.shop.store t ON t.s_id = s.shop "
-    "WHERE s_city <> 'c1' AND month(trunc(day, 'MM')) < 3 GROUP BY p_brand, s_city",  # noqa: S608 - a test's own
+    "WHERE s_city <> 'c1' AND month(trunc(day, 'MM')) < 3 GROUP BY p_brand, s_city",
     f"SELECT count(*), sum(cost), min(qty) FROM {S} WHERE shop = 77",  # noqa: S608 - a test's own
 )
 
