@@ -138,7 +138,7 @@ def asked(
             rows = frame.collect()
             seconds.append(time.monotonic() - started)
             read = bytes_read(spark) - before
-            used = "[Cube " in frame._jdf.queryExecution().toString()  # type: ignore[operator] # Java
+            used = "[Cube " in frame._jdf.queryExecution().toString()
             if answers.setdefault(name, sorted(map(tuple, rows))) != sorted(map(tuple, rows)):
                 raise SystemExit(f"query {name} gives other rows")
         found[name] = (statistics.median(seconds), read, used)

@@ -34,6 +34,7 @@ final class Coverage {
   final long[] units;
   final int[][] unitFiles;
   final boolean[] live;
+  private final Set<String> inUnits = new HashSet<>();
   private final Map<String, UUID> dimensions = new HashMap<>();
   private final Map<String, Set<Long>> dimensionSnapshots = new HashMap<>();
   private final Map<String, BigDecimal> greatest = new HashMap<>();
@@ -65,6 +66,7 @@ final class Coverage {
     for (int i = 0; i < all.size(); i++) {
       unit(i, all.get(i));
     }
+    inUnits.clear();
     json.required("dimensions").fields().forEachRemaining(one -> dimension(one.getKey(), one.getValue()));
     json.path("bounds").fields().forEachRemaining(one -> bound(one.getKey(), one.getValue()));
   }
@@ -81,6 +83,12 @@ final class Coverage {
       unitFiles[i][j] = file;
     }
     live[i] = json.required(3).asInt() == 1;
+    for (int file : unitFiles[i]) {
+      boolean first = inUnits.add("file " + file);
+      if (!first || live[i] && !inUnits.add(locations[file])) {
+        throw new IllegalArgumentException(locations[file] + " is in two units");
+      }
+    }
   }
 
   private void dimension(String alias, JsonNode json) {
