@@ -28,7 +28,8 @@ USAGE = """Usage: ./lakewarden COMMAND
 
   demo [--detach]    set up everything, make a lake, serve the portal (PORT, else 8000)
   test [TIER ...]    run the gates and the tests, or only some tiers of them:
-                     gates unit component integration browser security faults
+                     gates unit component integration browser security faults;
+                     only where it is named: trino (fetches 860 MB the first time)
   check              format, lint, types, imports and the unit tests, in about a minute
   test AREA ...      the tests that import an area or capability: lifecycle/drop
   stop               end the demo and everything it started

@@ -9,15 +9,17 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree
 
+from stack.errors import StackError
 from stack.places import REPO
 from stack.say import console
+from stack.trino_assets import fetch_trino
 
 _BIN = Path(sys.executable).parent
 TEST_SETTINGS = {"DJANGO_SETTINGS_MODULE": "portal.settings.test"}
@@ -29,6 +31,10 @@ TIERS: Mapping[str, Sequence[str]] = {
     "faults": ("tests/faults",),
     "browser": ("tests/browser",),
 }
+OPT_IN: Mapping[str, Sequence[str]] = {"trino": ("tests/trino",)}
+"""Tiers that run only where they are named: what they need is large or slow."""
+PREPARATIONS: Mapping[str, Callable[[], object]] = {"trino": fetch_trino}
+"""What must be fetched before a tier; one that fails is the tier's failure."""
 Gate = tuple[str, Sequence[str], Mapping[str, str]]
 Job = tuple[str, str, Sequence[str]]
 """A tier, the name of the job's report, and what pytest is told to run."""
@@ -121,7 +127,7 @@ def jobs(tiers: Sequence[str]) -> list[Job]:
     """Return the jobs of the wanted tiers, the longest first; each folder is in one of them."""
     found: list[Job] = []
     for tier in tiers:
-        parts = PARTS.get(tier, {tier: TIERS[tier]})
+        parts = PARTS.get(tier, {tier: {**TIERS, **OPT_IN}[tier]})
         found += [(tier, name, words) for name, words in parts.items()]
     place = {name: number for number, name in enumerate(_LONGEST_FIRST)}
     return sorted(found, key=lambda job: place.get(job[1], len(place)))
@@ -193,9 +199,17 @@ def read_report(report: Path) -> tuple[int, int]:
 
 
 def tests_of(area: str) -> list[str]:
-    """Return the test files in an area's or capability's folders, and those that import it."""
+    """Return the test files in an area's or capability's folders, and those that import it.
+
+    Opt-in tiers are left out: they run only where they are named.
+    """
     imports = re.compile(rf"^\s*(from|import) {re.escape(area.replace('/', '.'))}\b", re.MULTILINE)
-    found = sorted(REPO.glob("tests/**/test_*.py"))
+    opt_in = [REPO / folder for folders in OPT_IN.values() for folder in folders]
+    found = [
+        path
+        for path in sorted(REPO.glob("tests/**/test_*.py"))
+        if not any(path.is_relative_to(folder) for folder in opt_in)
+    ]
     return [
         str(path.relative_to(REPO))
         for path in found
@@ -204,8 +218,22 @@ def tests_of(area: str) -> list[str]:
     ]
 
 
+def prepared(tier: str) -> bool:
+    """Fetch what a tier needs; False, with the reason said, where that fails."""
+    if tier not in PREPARATIONS:
+        return True
+    console.print(f"{tier}: fetching what it needs (once, it may take minutes)")
+    try:
+        PREPARATIONS[tier]()
+    except StackError as error:
+        console.print(f"[red]The tier {tier} cannot start.[/]")
+        console.print(str(error), markup=False)
+        return False
+    return True
+
+
 def _run_tiers(tiers: Sequence[str], *, arguments: Sequence[str]) -> list[Count]:
-    wanted = jobs(tiers)
+    wanted = jobs([tier for tier in tiers if prepared(tier)])
 
     def run(job: Job) -> Count:
         return run_job(job, arguments=arguments, quiet=len(wanted) > 1)
@@ -219,14 +247,15 @@ def run_gate(arguments: Sequence[str]) -> int:
     """Run the gates and all tiers, or only those named; what pytest needs may follow `--`."""
     names, _, extra = " ".join(arguments).partition("--")
     wanted = names.split() or ["gates", *TIERS]
-    unknown = [name for name in wanted if name not in {"gates", *TIERS}]
+    unknown = [name for name in wanted if name not in {"gates", *TIERS, *OPT_IN}]
     if unknown:
         files = {area: tests_of(area) for area in wanted}
         if all(files.values()):
             command = [sys.executable, "-m", "pytest", "-q", *extra.split()]
             return _pytest([*command, *chain(*files.values())], log=_log("area"), quiet=False)
         lost = ", ".join(area for area, found in files.items() if not found)
-        console.print(f"No tests of {lost}. Name areas, or tiers: gates, {', '.join(TIERS)}.")
+        every = ", ".join(["gates", *TIERS, *OPT_IN])
+        console.print(f"No tests of {lost}. Name areas, or tiers: {every}.")
         return 2
     counts = [run_gates()] if "gates" in wanted else []
     tiers = [name for name in wanted if name != "gates"]

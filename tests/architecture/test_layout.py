@@ -96,7 +96,7 @@ def test_no_folder_is_a_heap(area: str) -> None:
     assert heaps == {}
 
 
-@pytest.mark.parametrize("tier", ["unit", "component", "integration", "faults"])
+@pytest.mark.parametrize("tier", ["unit", "component", "integration", "faults", "trino"])
 def test_every_test_lies_in_the_folder_of_an_area_or_capability(tier: str) -> None:
     lost = [
         module.name

@@ -1,6 +1,12 @@
 """The jobs of the gate: every test file is in one of them, and a tier without tests fails."""
 
-from stack.gate import TIERS, Count, in_sum, jobs
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from stack import gate
+from stack.errors import StackError
+from stack.gate import OPT_IN, TIERS, Count, in_sum, jobs
 from stack.places import REPO
 
 
@@ -16,7 +22,7 @@ def _files(words: tuple[str, ...]) -> list[str]:
 
 
 def test_every_test_file_is_run_by_one_job() -> None:
-    run = [path for _, _, words in jobs(list(TIERS)) for path in _files(tuple(words))]
+    run = [path for _, _, words in jobs([*TIERS, *OPT_IN]) for path in _files(tuple(words))]
     assert sorted(run) == sorted(map(str, REPO.glob("tests/**/test_*.py")))
 
 
@@ -41,3 +47,22 @@ def test_a_tier_is_the_sum_of_its_jobs() -> None:
 def test_a_tier_without_tests_counts_as_one_failure() -> None:
     assert in_sum("unit", [Count("unit", 0, 0, 1.0)]) == Count("unit", 0, 1, 1.0)
     assert in_sum("unit", [Count("unit", 1, 0, 1.0), Count("unit", 0, 0, 1.0)]).n_failed == 0
+
+
+def test_an_opt_in_tier_runs_only_where_it_is_named() -> None:
+    assert not set(OPT_IN) & set(TIERS)
+    assert [name for _, name, _ in jobs(["trino"])] == ["trino"]
+    assert "tests/unit/optimizer/pruning/test_queries.py" in gate.tests_of("optimizer/pruning")
+    assert not any(path.startswith("tests/trino/") for path in gate.tests_of("optimizer/pruning"))
+
+
+def test_a_tier_that_cannot_be_prepared_fails_without_running(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail() -> None:
+        raise StackError("no Java")
+
+    nothing: Mapping[str, Callable[[], object]] = {"trino": fail}
+    monkeypatch.setattr(gate, "PREPARATIONS", nothing)
+    monkeypatch.setattr(gate, "run_gates", lambda: Count("gates", 1, 0, 0.0))
+    assert gate.run_gate(["trino"]) == 1

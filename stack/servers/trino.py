@@ -1,0 +1,93 @@
+"""Trino with one Iceberg catalog over the stack's metastore: coordinator and worker in one JVM."""
+
+import json
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+
+from stack.ledger import Ledger
+from stack.process import LOOPBACK, SHORT_LIVED_JVM
+from stack.servers.base import Server
+from stack.trino_assets import JAVA, SERVER
+
+CATALOG = "lake"
+
+
+class Trino(Server):
+    """Trino; its catalog `lake` is the lake of the metastore, on local files or HDFS."""
+
+    name = "trino"
+    ready_seconds = 300.0
+
+    def __init__(
+        self, var: Path, *, ledger: Ledger, metastore_uri: str, hadoop_conf: Path | None = None
+    ) -> None:
+        """`hadoop_conf` is the folder of HDFS's site files, None for local files."""
+        super().__init__(var, ledger=ledger)
+        self.metastore_uri = metastore_uri
+        self.hadoop_conf = hadoop_conf
+
+    @property
+    def url(self) -> str:
+        """The coordinator's address."""
+        return f"http://{LOOPBACK}:{self.port}"
+
+    def prepare(self) -> None:
+        """Write the configuration."""
+        super().prepare()
+        etc = self.directory / "etc"
+        (etc / "catalog").mkdir(parents=True, exist_ok=True)
+        config = {
+            "coordinator": "true",
+            "node-scheduler.include-coordinator": "true",
+            "http-server.http.port": str(self.port),
+            "node.internal-address": LOOPBACK,
+            "discovery.uri": self.url,
+            "query.max-memory": "256MB",
+            "query.max-memory-per-node": "256MB",
+        }
+        catalog = {
+            "connector.name": "iceberg",
+            "iceberg.catalog.type": "hive_metastore",
+            "hive.metastore.uri": self.metastore_uri,
+            "fs.hadoop.enabled": "true",
+            # The packaged Java has no incubator modules.
+            "parquet.experimental.vectorized-decoding.enabled": "false",
+        }
+        if self.hadoop_conf is not None:
+            sites = [str(self.hadoop_conf / name) for name in ("core-site.xml", "hdfs-site.xml")]
+            catalog["hive.config.resources"] = ",".join(sites)
+        _write(etc / "config.properties", config)
+        _write(etc / "catalog" / f"{CATALOG}.properties", catalog)
+
+    def command(self) -> Sequence[str]:
+        """Return the argv of the server, started without its launcher."""
+        settings = {
+            "jdk.attach.allowAttachSelf": "true",
+            "node.environment": "stack",
+            "node.id": "trino-1",
+            "node.data-dir": str(self.directory / "data"),
+            "config": "etc/config.properties",
+            "catalog.config-dir": "etc/catalog",
+            "plugin.dir": str(SERVER / "plugin"),
+        }
+        return [
+            *(str(JAVA), "-server", "-Xmx1G", *SHORT_LIVED_JVM, "-XX:+ExitOnOutOfMemoryError"),
+            "--add-opens=java.base/java.lang=ALL-UNNAMED",
+            *(f"-D{name}={value}" for name, value in settings.items()),
+            *("-cp", f"{SERVER / 'lib'}/*", "io.trino.server.TrinoServer"),
+        ]
+
+    def is_ready(self) -> bool:
+        """Whether the coordinator has started and sees itself as a worker."""
+        try:
+            url = f"http://{LOOPBACK}:{self.port}/v1/info"
+            with urllib.request.urlopen(url, timeout=5) as answer:
+                return json.load(answer)["starting"] is False
+        except (OSError, ValueError, KeyError):
+            return False
+
+
+def _write(path: Path, values: dict[str, str]) -> None:
+    lines = [f"{name}={value}\n" for name, value in values.items()]
+    path.write_text("".join(lines), encoding="utf-8")

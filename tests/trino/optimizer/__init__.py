@@ -1,0 +1,1 @@
+"""Tests of `optimizer` on a real Trino."""
