@@ -6,9 +6,10 @@ from uuid import UUID
 from django.utils import timezone
 from rest_framework import serializers
 
+from optimizer.pruning.domain import SCOPE
 from optimizer.pruning.domain.queries import DIALECTS, MOST_TEXT
 from optimizer.pruning.selectors import get_pruned_query
-from optimizer.pruning.services import DEFAULT_FILES, MOST_FILES, prune_request
+from optimizer.pruning.services import DEFAULT_FILES, MOST_FILES, PruneRequest, prune_request
 from portal.runs.models import Run
 from portal.ui.api.operations import LAKE, ApiView, operation
 
@@ -17,12 +18,26 @@ class PruneRequestSerializer(serializers.Serializer[Any]):
     """A query, and how it is to be narrowed."""
 
     sql = serializers.CharField(max_length=MOST_TEXT, help_text="one SELECT")
-    dialect = serializers.ChoiceField(choices=list(DIALECTS.items()), default="trino")
+    dialect = serializers.CharField(
+        max_length=20, default="trino", help_text=f"one of: {', '.join(DIALECTS)}"
+    )
     max_files = serializers.IntegerField(
         min_value=1,
         max_value=MOST_FILES,
         default=DEFAULT_FILES,
         help_text="a table of which more files are left is read as before",
+    )
+    catalog = serializers.CharField(
+        max_length=200,
+        default="",
+        allow_blank=True,
+        help_text="the engine's name of this lake; tables of other catalogs are read as before",
+    )
+    schema = serializers.CharField(
+        max_length=200,
+        default="",
+        allow_blank=True,
+        help_text="the session's schema, for names without a database",
     )
 
 
@@ -74,6 +89,8 @@ class PrunedQuerySerializer(serializers.ModelSerializer[Run]):
 class PruneList(ApiView):
     """Giving a query."""
 
+    token_scope = SCOPE
+
     @operation(
         "optimizer_prune",
         body=PruneRequestSerializer,
@@ -83,19 +100,14 @@ class PruneList(ApiView):
     )
     def post(self) -> object:
         """Have a query of any engine narrowed to the data files that its conditions can match."""
-        data = self.data
-        return prune_request(
-            self.lake,
-            data["sql"],
-            data["dialect"],
-            max_files=data["max_files"],
-            user=self.user,
-            now=timezone.now(),
-        )
+        wanted = PruneRequest(**self.data)
+        return prune_request(self.lake, wanted, user=self.user, now=timezone.now())
 
 
 class PruneDetail(ApiView):
     """One query."""
+
+    token_scope = SCOPE
 
     @operation("optimizer_prune_get", answer=PrunedQuerySerializer)
     def get(self, run_id: UUID) -> object:

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from optimizer.pruning.domain.queries import DIALECTS, MOST_TEXT
 from optimizer.pruning.selectors import get_pruned_query, pruned_queries_of
-from optimizer.pruning.services import DEFAULT_FILES, MOST_FILES, prune_request
+from optimizer.pruning.services import DEFAULT_FILES, MOST_FILES, PruneRequest, prune_request
 from portal.access.registry import Page, register_page
 from portal.lake.errors import RuleViolation
 from portal.ui.frame.context import current_lake, person
@@ -38,6 +38,20 @@ class PruneForm(forms.Form):
         initial=DEFAULT_FILES,
         widget=forms.NumberInput({"class": "form-control"}),
     )
+    catalog = forms.CharField(
+        label="The engine's catalog of this lake",
+        max_length=200,
+        required=False,
+        help_text="Tables of other catalogs are read as before.",
+        widget=forms.TextInput({"class": "form-control"}),
+    )
+    schema = forms.CharField(
+        label="Schema of the session",
+        max_length=200,
+        required=False,
+        help_text="For tables named without their database.",
+        widget=forms.TextInput({"class": "form-control"}),
+    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -50,7 +64,8 @@ def queries(request: HttpRequest) -> HttpResponse:
         status = 400
         if form.is_valid():
             try:
-                run = prune_request(lake, **form.cleaned_data, user=user, now=timezone.now())
+                wanted = PruneRequest(**form.cleaned_data)
+                run = prune_request(lake, wanted, user=user, now=timezone.now())
             except RuleViolation as error:
                 form.add_error("sql", error.message)
             else:

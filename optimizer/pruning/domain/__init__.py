@@ -2,3 +2,5 @@
 
 KIND = "optimizer.prune"
 """The name of the run that narrows a query."""
+SCOPE = "prune"
+"""What a token needs for it."""

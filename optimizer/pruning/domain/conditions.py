@@ -4,6 +4,7 @@ Only what means the same in both engines is taken; the rest counts as unknown. A
 weaker by leaving unknown parts of an AND out, never under NOT or OR.
 """
 
+import re
 from collections.abc import Callable
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
@@ -25,6 +26,7 @@ _COMPARISONS: dict[type[exp.Expr], str] = {
 }
 _TURNED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
+_FINER = re.compile(r"[.,]\d{7}")
 MOST_IN = 10_000
 
 
@@ -208,5 +210,7 @@ def _timestamp(node: exp.Expr, *, with_zone: bool) -> str | None:
         return None
     if value is None or (value.tzinfo is not None) is not with_zone:
         return None
+    if _FINER.search(text or ""):
+        return None  # Python cuts a seventh digit off, engines do not
     word = "TIMESTAMP" if with_zone else "TIMESTAMP_NTZ"
     return f"{word} '{value.isoformat(sep=' ', timespec='microseconds')}'"

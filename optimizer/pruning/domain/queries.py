@@ -1,7 +1,8 @@
-"""Reads a query: its tables, what is asked of each, and the query narrowed to some files.
+"""Reads a query of Trino or Spark: what it asks of each table, and the same query over files.
 
-A table is narrowed only where leaving rows out cannot change the answer that its conditions already
-leave them out of: not on the side of an outer join that is filled with nulls, not under a sample.
+A table is narrowed by wrapping its name, where it stands, into a SELECT of the files that are
+left. Every other letter of the query stays as it was written, and the result is parsed again to
+see that it differs in nothing else.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,34 +11,22 @@ from dataclasses import dataclass
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
-from sqlglot.optimizer.scope import Scope, traverse_scope
+from sqlglot.optimizer.scope import Scope
 
-from optimizer.pruning.domain.conditions import weaker
+from optimizer.pruning.domain.conditions import text_literal, weaker
+from optimizer.pruning.domain.uses import Found, Names, TableUse, uses_in
 from portal.lake.errors import RuleViolation
 
 DIALECTS = {"trino": "Trino", "spark": "Spark"}
-PATH_COLUMNS = {"trino": "$path", "spark": "_file"}
+PATH_COLUMNS = {"trino": '"$path"', "spark": "_file"}
+WITHOUT_PATHS = {"starrocks": "StarRocks", "doris": "Doris"}
+"""Engines that people ask for, in which no column says which data file a row is of."""
 MOST_TEXT = 100_000
+MOST_WRITTEN = 900_000
+"""Trino takes a query of 1,000,000 characters unless it is configured otherwise."""
 MOST_TABLES = 20
-
-
-@dataclass(frozen=True)
-class TableUse:
-    """One place in the query where a table is read. `number` counts such places from 0."""
-
-    number: int
-    db: str
-    table: str
-    alias: str
-    snapshot: int | None
-    """The snapshot that the query itself names."""
-    whole: str
-    """Why the table must be read whole; empty where it may be narrowed."""
-
-    @property
-    def name(self) -> str:
-        """The table's name in the lake."""
-        return f"{self.db}.{self.table}"
+Types = Mapping[int, Mapping[str, str]]
+"""The columns of each use by its number: lower-case name to Spark's type."""
 
 
 @dataclass(frozen=True)
@@ -49,20 +38,25 @@ class Narrowed:
 
 
 class Query:
-    """A parsed query. Nothing changes it: `narrowed` works on a copy."""
+    """A parsed query. Nothing changes it."""
 
-    def __init__(self, sql: str, dialect: str) -> None:
+    def __init__(self, sql: str, dialect: str, names: Names | None = None) -> None:
         """Parse.
 
         Raises:
             RuleViolation: `prune.dialect`, `prune.long`, `prune.syntax`, `prune.no_select`,
-                `prune.tables`.
+                `prune.catalog`, `prune.tables`.
         """
         self.sql, self.dialect = sql, dialect
         self.tree = _parsed(sql, dialect)
-        self.uses = [use for use, _, _ in _uses(self.tree)]
+        self._found = uses_in(self.tree, dialect, names or Names())
+        self.uses = [one.use for one in self._found]
         if not self.uses:
-            raise RuleViolation("prune.tables", "The query reads no table of a database.")
+            raise RuleViolation(
+                "prune.tables",
+                "The query reads no table of a database of the lake. Write names as "
+                "catalog.database.table, or say which catalog and schema the session has.",
+            )
         if len(self.uses) > MOST_TABLES:
             raise RuleViolation(
                 "prune.tables",
@@ -70,13 +64,10 @@ class Query:
                 "narrowed. Ask for its parts.",
             )
 
-    def condition(self, use: TableUse, types: Mapping[str, Mapping[str, str]]) -> str:
-        """Return what the query asks of one use, as a condition of Spark SQL; empty is nothing.
-
-        `types` are the columns of every table by `<db>.<table>`: lower-case name to Spark's type.
-        """
-        _, table, scope = next(one for one in _uses(self.tree) if one[0].number == use.number)
-        columns = types.get(use.name, {})
+    def condition(self, use: TableUse, types: Types) -> str:
+        """Return what the query asks of one use, as a condition of Spark SQL; empty is nothing."""
+        found = self._found[use.number]
+        columns = types.get(use.number, {})
 
         def column_of(column: exp.Column) -> str | None:
             if column.args.get("db") is not None:
@@ -84,42 +75,86 @@ class Query:
             if column.table:
                 is_ours = column.table.lower() == use.alias.lower()
             else:
-                is_ours = _is_alone(column.name.lower(), table, scope, types)
+                is_ours = self._is_alone(column.name.lower(), found, types)
             return columns.get(column.name.lower()) if is_ours else None
 
-        parts = [weaker(one, column_of) for one in _conjuncts(scope)]
+        parts = [weaker(one, column_of) for one in _conjuncts(found.scope)]
         return " AND ".join(part for part in parts if part is not None)
 
     def narrowed(self, answers: Mapping[int, Narrowed]) -> str:
-        """Return the query pinned to snapshots and narrowed to files where a use has an answer."""
-        tree = self.tree.copy()
-        for use, table, scope in list(_uses(tree)):
-            if (answer := answers.get(use.number)) is None:
+        """Return the query pinned to snapshots and narrowed to files where a use has an answer.
+
+        Raises:
+            RuleViolation: `prune.syntax`, the places of the tables in the text are not sure, or
+                `prune.long`, the result would be longer than engines take.
+        """
+        if not answers:
+            return self.sql
+        chosen = [one for one in self._found if one.use.number in answers]
+        spans = {one.use.number: _span(self.sql, one.node, self.dialect) for one in chosen}
+        written = {
+            one.use.number: self._wrapped(one, spans[one.use.number][0], answers[one.use.number])
+            for one in chosen
+        }
+        text, at = "", 0
+        for number in sorted(spans, key=lambda n: spans[n][1]):
+            _, start, end = spans[number]
+            text, at = text + self.sql[at:start] + written[number], end
+        text += self.sql[at:]
+        if len(text) > MOST_WRITTEN:
+            raise RuleViolation(
+                "prune.long", f"The query would be {len(text):,} characters long with its files."
+            )
+        if not self._is_same_but(text, written):
+            raise _unsure()
+        return text
+
+    # -- inside ----------------------------------------------------------------------------
+
+    def _is_alone(self, column: str, found: Found, types: Types) -> bool:
+        """Whether a column without a table's name can only be this table's."""
+        numbers = {id(one.node): one.use.number for one in self._found}
+        for _, source in found.scope.selected_sources.values():
+            if source is found.node:
                 continue
-            table.set(
-                "version",
-                exp.Version(
-                    this="VERSION", kind="AS OF", expression=exp.Literal.number(answer.snapshot)
-                ),
-            )
-            column = exp.column(
-                exp.to_identifier(PATH_COLUMNS[self.dialect], quoted=True),
-                table=exp.to_identifier(use.alias, quoted=True),
-            )
-            paths = [exp.Literal.string(path) for path in answer.paths]
-            found = exp.In(this=column, expressions=paths) if paths else exp.false()
-            _selected(scope).where(found, copy=False)
-        return tree.sql(dialect=self.dialect, pretty=True)
+            known = types.get(numbers.get(id(source), -1))
+            if known is None or column in known:
+                return False
+        return True
 
+    def _wrapped(self, one: Found, name: str, answer: Narrowed) -> str:
+        word = "FOR VERSION AS OF" if self.dialect == "trino" else "VERSION AS OF"
+        literal = _trino_literal if self.dialect == "trino" else text_literal
+        listed = ", ".join(literal(path) for path in answer.paths)
+        kept = f"{PATH_COLUMNS[self.dialect]} IN ({listed})" if listed else "FALSE"
+        inner = " ".join(["SELECT * FROM", name, word, str(answer.snapshot), "WHERE", kept])
+        alias = "" if one.node.args.get("alias") else f" AS {_last_part(self.sql, one.node)}"
+        return f"({inner}){alias}"
 
-def _selected(scope: Scope) -> exp.Select:
-    found = scope.expression
-    if not isinstance(found, exp.Select):
-        raise TypeError(f"a use of a table stands in a SELECT, not in {type(found).__name__}")
-    return found
+    def _is_same_but(self, text: str, written: Mapping[int, str]) -> bool:
+        """Whether a text is this query with these tables in place of the plain ones."""
+        expected = self.tree.copy()
+        nodes = dict(zip(self.tree.walk(), expected.walk(), strict=True))
+        for number, wrapped in written.items():
+            node = nodes[self._found[number].node]
+            alias = node.args.get("alias")
+            given = f" AS {alias.this.sql(dialect=self.dialect)}" if alias else ""
+            select = sqlglot.parse_one(f"SELECT * FROM {wrapped}{given}", dialect=self.dialect)  # noqa: S608  (parsed, not run)
+            node.replace(select.args["from_"].this)
+        try:
+            return sqlglot.parse_one(text, dialect=self.dialect) == expected
+        except (SqlglotError, RecursionError, ValueError):
+            return False
 
 
 def _parsed(sql: str, dialect: str) -> exp.Query:
+    if dialect in WITHOUT_PATHS:
+        raise RuleViolation(
+            "prune.dialect",
+            f"{WITHOUT_PATHS[dialect]} has no column that says which data file a row is of, so "
+            "its queries cannot be narrowed to files. Give the query as Trino or Spark would run "
+            "it, to see which files it needs.",
+        )
     if dialect not in DIALECTS:
         raise RuleViolation(
             "prune.dialect",
@@ -142,56 +177,6 @@ def _parsed(sql: str, dialect: str) -> exp.Query:
     return trees[0]
 
 
-def _uses(tree: exp.Query) -> list[tuple[TableUse, exp.Table, Scope]]:
-    found: list[tuple[TableUse, exp.Table, Scope]] = []
-    for scope in traverse_scope(tree):
-        if not isinstance(scope.expression, exp.Select):
-            continue
-        for alias, (_, source) in scope.selected_sources.items():
-            # A CTE is a scope of its own, and a name without a database is not ours to know.
-            if not isinstance(source, exp.Table) or not source.db:
-                continue
-            snapshot, whole = _pinned(source)
-            use = TableUse(
-                number=len(found),
-                db=source.db.lower(),
-                table=source.name.lower(),
-                alias=alias,
-                snapshot=snapshot,
-                whole=whole or _unsafe(source, scope.expression),
-            )
-            found.append((use, source, scope))
-    return found
-
-
-def _pinned(table: exp.Table) -> tuple[int | None, str]:
-    version = table.args.get("version")
-    if version is None:
-        return None, ""
-    value = version.expression
-    is_number = isinstance(value, exp.Literal) and not value.is_string and value.this.isdigit()
-    if version.name.upper() == "VERSION" and is_number:
-        return int(value.this), ""
-    return None, "it is read as of a time or a branch; name a snapshot"
-
-
-def _unsafe(table: exp.Table, select: exp.Select) -> str:
-    """Return why rows that fail the conditions must be read all the same."""
-    if table.args.get("sample") or table.find_ancestor(exp.TableSample) or table.args.get("pivots"):
-        return "it is sampled or pivoted"
-    joins: list[exp.Join] = select.args.get("joins") or []
-    mine = next((n for n, one in enumerate(joins) if one.this is table), -1)
-    if mine < 0 and (select.args.get("from_") is None or select.args["from_"].this is not table):
-        return "it does not stand in FROM or JOIN by itself"
-    outer = "nulls stand for its rows in an outer join"
-    if mine >= 0:
-        if joins[mine].side in ("LEFT", "FULL"):
-            return outer
-        if joins[mine].kind in ("SEMI", "ANTI"):
-            return "it is only looked up by a semi or anti join"
-    return outer if any(one.side in ("RIGHT", "FULL") for one in joins[mine + 1 :]) else ""
-
-
 def _conjuncts(scope: Scope) -> list[exp.Expr]:
     """Return what every row that counts must satisfy: WHERE, and ON of inner joins."""
     select = scope.expression
@@ -203,16 +188,38 @@ def _conjuncts(scope: Scope) -> list[exp.Expr]:
     return found
 
 
-def _is_alone(
-    column: str, table: exp.Table, scope: Scope, types: Mapping[str, Mapping[str, str]]
-) -> bool:
-    """Whether a column without a table's name can only be this table's."""
-    for _, source in scope.selected_sources.values():
-        if source is table:
-            continue
-        if not isinstance(source, exp.Table):
-            return False
-        known = types.get(f"{source.db.lower()}.{source.name.lower()}")
-        if known is None or column in known:
-            return False
-    return True
+def _trino_literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _span(sql: str, table: exp.Table, dialect: str) -> tuple[str, int, int]:
+    """Return a table's name as it is written, and where name and version stand in the text.
+
+    Raises:
+        RuleViolation: `prune.syntax`, the parser's positions do not fit the text.
+    """
+    parts = [part for part in table.parts if isinstance(part, exp.Identifier)]
+    try:
+        places = [(int(part.meta["start"]), int(part.meta["end"]) + 1) for part in parts]
+        name_end = end = places[-1][1]
+        if version := table.args.get("version"):
+            end = int(version.expression.meta["end"]) + 1
+    except KeyError:
+        raise _unsure() from None
+    start = places[0][0]
+    name = sql[start:name_end]
+    again = exp.to_table(name, dialect=dialect)
+    if [part.name for part in again.parts] != [part.name for part in parts]:
+        raise _unsure()
+    return name, start, end
+
+
+def _last_part(sql: str, table: exp.Table) -> str:
+    meta = table.this.meta
+    return sql[int(meta["start"]) : int(meta["end"]) + 1]
+
+
+def _unsure() -> RuleViolation:
+    return RuleViolation(
+        "prune.syntax", "Where the tables stand in the query is not sure; it is left as it is."
+    )

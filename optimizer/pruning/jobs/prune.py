@@ -4,8 +4,8 @@ Each place where the query reads a table is planned by itself, as Spark plans a 
 conditions that both engines read alike, at one snapshot, through the catalog that uses indexes.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from py4j.java_gateway import JavaPackage
@@ -18,13 +18,15 @@ from optimizer.iceberg.access.jobs.iceberg import (
     open_table,
     use_iceberg,
 )
-from optimizer.pruning.domain.queries import Narrowed, Query, TableUse
+from optimizer.pruning.domain.queries import Narrowed, Query
+from optimizer.pruning.domain.uses import Names, TableUse
 from portal.connectors.lake_config import LakeConfig
-from portal.lake.errors import ExternalFailure
+from portal.lake.errors import ExternalFailure, RuleViolation
 from portal.lake.names import quoted
 from portal.spark.job import JobContext
 
 INDEXED = "indexed"
+NOT_OURS = "there is no Iceberg table of this name for you in this lake"
 CATALOG_CLASS = "lakewarden.indexes.IndexedSparkCatalog"
 
 
@@ -47,26 +49,68 @@ class Planned:
     """Why the query reads the table as before; empty where it was narrowed."""
 
 
+@dataclass(frozen=True)
+class Pruned:
+    """The query to be run instead, and what became of each use of a table."""
+
+    sql: str
+    tables: list[Planned]
+
+
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     """Narrow the query of the request; gives it back with what was planned for each table."""
     use_iceberg(spark, job.config)
     use_indexes(spark, job.config)
-    query = Query(job.params["sql"], job.params["dialect"])
-    most = int(job.params["max_files"])
-    tables = {use.name: open_table(spark, use.db, use.table) for use in query.uses}
-    types = {name: types_of(spark, table) for name, table in tables.items()}
+    params = job.params
+    names = Names(catalog=params.get("catalog", ""), schema=params.get("schema", ""))
+    query = Query(params["sql"], params["dialect"], names)
+
+    def on_use(use: TableUse) -> None:
+        job.check_control()
+        job.progress("plan", use.number, len(query.uses), use.name)
+
+    known = params.get("tables", [use.name for use in query.uses])
+    found = narrow(spark, query, known, most=int(params["max_files"]), on_use=on_use)
+    return {"sql": found.sql, "tables": [asdict(one) for one in found.tables]}
+
+
+def narrow(
+    spark: SparkSession,
+    query: Query,
+    known: Collection[str],
+    *,
+    most: int,
+    on_use: Callable[[TableUse], None],
+) -> Pruned:
+    """Narrow a query; tables that are not `known` are read as before, and are not opened."""
+    uses = [use for use in query.uses if use.name in known]
+    tables = {use.name: open_table(spark, use.db, use.table) for use in uses}
+    snapshots = {use.number: use.snapshot or tables[use.name].snapshot_id for use in uses}
+    seen = {
+        use.number: columns_at(spark, tables[use.name], use, snapshots[use.number]) for use in uses
+    }
+    types = {number: types for number, (types, _) in seen.items()}
     planned: list[Planned] = []
     answers: dict[int, Narrowed] = {}
     for use in query.uses:
-        job.check_control()
-        job.progress("plan", use.number, len(query.uses), use.name)
-        found, kept = plan_use(spark, tables[use.name], use, query.condition(use, types))
+        if use.name not in known:
+            planned.append(Planned(use.number, use.name, use.alias, whole=NOT_OURS))
+            continue
+        on_use(use)
+        whole = use.whole or seen[use.number][1]
+        pinned = replace(use, snapshot=snapshots[use.number] or None, whole=whole)
+        found, kept = plan_use(spark, tables[use.name], pinned, query.condition(use, types))
         if not found.whole and found.n_kept > most:
             found.whole = f"{found.n_kept:,} files would be listed; the limit is {most:,}"
         if not found.whole and found.snapshot is not None:
             answers[use.number] = Narrowed(found.snapshot, kept)
         planned.append(found)
-    return {"sql": query.narrowed(answers), "tables": [asdict(one) for one in planned]}
+    try:
+        return Pruned(query.narrowed(answers), planned)
+    except RuleViolation as error:
+        for one in planned:
+            one.whole = one.whole or error.message
+        return Pruned(query.sql, planned)
 
 
 def use_indexes(spark: SparkSession, config: LakeConfig) -> None:
@@ -91,10 +135,23 @@ def use_indexes(spark: SparkSession, config: LakeConfig) -> None:
         spark.conf.set(f"{prefix}.{key}", settings[f"spark.sql.catalog.lake.{key}"])
 
 
-def types_of(spark: SparkSession, table: IcebergTable) -> dict[str, str]:
-    """Return the type of each column in Spark's words, by its lower-case name."""
-    schema = spark.table(table.sql).schema
-    return {one.name.lower(): one.dataType.simpleString() for one in schema.fields}
+def columns_at(
+    spark: SparkSession, table: IcebergTable, use: TableUse, snapshot: int
+) -> tuple[dict[str, str], str]:
+    """Return each column's type in Spark's words, and why the use cannot be pinned to a snapshot.
+
+    An engine that is given a snapshot reads the columns that the table had then. So a query that
+    names none can be pinned only where the columns have not changed since.
+    """
+    if not snapshot:
+        return {}, ""
+    if table.java.snapshot(snapshot) is None:
+        return {}, f"it has no snapshot {snapshot}"
+    now = spark.table(table.sql).schema
+    then = spark.read.option("snapshot-id", str(snapshot)).table(table.sql).schema
+    types = {one.name.lower(): one.dataType.simpleString() for one in then.fields}
+    changed = use.snapshot is None and then.simpleString() != now.simpleString()
+    return types, "its columns changed after its last commit" if changed else ""
 
 
 def plan_use(

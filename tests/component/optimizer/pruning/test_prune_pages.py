@@ -118,11 +118,39 @@ def test_a_wrong_limit_is_said(people: People, table: None, max_files: str) -> N
 
 
 def test_tables_of_others_do_not_exist(people: People, table: None) -> None:
-    for sql in (SQL, "SELECT * FROM shop.clicks c JOIN shop.gone g ON c.id = g.id"):
-        user = people.stranger if sql == SQL else people.owner
+    for user, sql in ((people.stranger, SQL), (people.owner, "SELECT * FROM shop.gone")):
         answer = client_of(user).post(API, {"sql": sql}, content_type="application/json")
         assert answer.status_code == 404
         assert answer.json()["code"] == "prune.table"
+
+
+def test_only_tables_that_the_person_may_see_are_opened(people: People, table: None) -> None:
+    sql = "SELECT * FROM shop.clicks c JOIN shop.gone g ON c.id = g.id"
+    given = client_of(people.owner).post(API, {"sql": sql}, content_type="application/json")
+    assert given.status_code == 202
+    assert Run.objects.get(pk=given.json()["id"]).params["tables"] == ["shop.clicks"]
+
+
+def test_names_are_read_as_the_session_of_the_engine_reads_them(
+    people: People, table: None
+) -> None:
+    body = {"sql": "SELECT * FROM clicks", "catalog": "ice", "schema": "shop"}
+    given = client_of(people.owner).post(API, body, content_type="application/json")
+    assert given.status_code == 202, given.content
+    other = client_of(people.owner).post(
+        API, {"sql": SQL, "catalog": "ice"}, content_type="application/json"
+    )
+    assert (other.status_code, other.json()["code"]) == (400, "prune.tables")
+
+
+@pytest.mark.parametrize("dialect", ["starrocks", "oracle"])
+def test_an_engine_that_cannot_be_narrowed_is_refused_by_name(
+    people: People, table: None, dialect: str
+) -> None:
+    answer = client_of(people.owner).post(
+        API, {"sql": SQL, "dialect": dialect}, content_type="application/json"
+    )
+    assert (answer.status_code, answer.json()["code"]) == (400, "prune.dialect")
 
 
 def test_a_failed_run_says_why(people: People, table: None) -> None:

@@ -4,9 +4,10 @@ import pytest
 
 from optimizer.pruning.domain.conditions import spark_pattern
 from optimizer.pruning.domain.queries import Narrowed, Query
+from optimizer.pruning.domain.uses import Names
 from portal.lake.errors import RuleViolation
 
-TYPES = {
+COLUMNS = {
     "logs.lines": {
         "id": "bigint",
         "msg": "string",
@@ -24,7 +25,8 @@ TYPES = {
 def asked(where: str, dialect: str = "trino", *, joined: str = "") -> str:
     query = Query(" ".join(["SELECT * FROM lake.logs.lines l", joined, "WHERE", where]), dialect)
     use = next(one for one in query.uses if one.table == "lines")
-    return query.condition(use, TYPES)
+    types = {one.number: COLUMNS[one.name] for one in query.uses if one.name in COLUMNS}
+    return query.condition(use, types)
 
 
 @pytest.mark.parametrize(
@@ -67,6 +69,7 @@ def test_a_condition_is_said_in_spark(where: str, expected: str) -> None:
         "msg = 5",
         "id = 5 OR random() < 0.1",
         "NOT (id = 5 AND random() < 0.1)",
+        "at < TIMESTAMP '2026-01-02 03:04:05.1234567'",
         "length(msg) = 3",
         "id IN (SELECT id FROM logs.hosts)",
         "rate = 1e3",
@@ -110,29 +113,91 @@ def test_a_table_that_nulls_may_stand_for_is_read_whole(joins: str, whole: list[
         assert wanted in said
 
 
-def test_files_and_snapshot_are_put_beside_what_was_asked() -> None:
-    query = Query(
-        "WITH e AS (SELECT * FROM c.logs.lines WHERE id = 5 OR id = 6) SELECT * FROM e", "trino"
+def test_a_table_is_wrapped_where_it_stands_and_nothing_else_changes() -> None:
+    sql = (
+        "WITH e AS (SELECT * FROM c.logs.lines -- é\n WHERE id = 5 OR id = 6)\n"
+        'SELECT 1E0, x.* FROM e, logs."hosts"  x'
     )
-    said = query.narrowed({0: Narrowed(17, ["s3://b/f'1.parquet"])})
-    assert "c.logs.lines FOR VERSION AS OF 17" in said
-    assert "(\n      id = 5 OR id = 6\n    )" in said
-    assert "\"lines\".\"$path\" IN ('s3://b/f''1.parquet')" in said
-    again = Query(said, "trino")
-    assert again.uses[0].snapshot == 17
-    assert Query(said, "trino").narrowed({}) == said
-    assert "VERSION" not in query.narrowed({})
+    query = Query(sql, "trino")
+    said = query.narrowed({0: Narrowed(17, ["s3://b/f'1.parquet"]), 1: Narrowed(3, [])})
+    lines = (
+        "(SELECT * FROM c.logs.lines FOR VERSION AS OF 17 WHERE \"$path\" IN ('s3://b/f''1.parquet'))"
+        " AS lines"
+    )
+    hosts = '(SELECT * FROM logs."hosts" FOR VERSION AS OF 3 WHERE FALSE)'
+    assert said == sql.replace("c.logs.lines", lines).replace('logs."hosts"', hosts)
+    assert query.narrowed({}) == sql
 
 
-def test_no_file_at_all_is_a_condition_that_is_false() -> None:
-    said = Query("SELECT * FROM logs.lines AS l", "spark").narrowed({0: Narrowed(17, [])})
-    assert "VERSION AS OF 17" in said
-    assert "FALSE" in said
+def test_a_snapshot_that_the_query_names_stays() -> None:
+    query = Query("SELECT * FROM logs.lines FOR VERSION AS OF 17 AS l WHERE l.id = 1", "trino")
+    assert query.uses[0].snapshot == 17
+    assert query.narrowed({0: Narrowed(17, ["f"])}) == (
+        "SELECT * FROM (SELECT * FROM logs.lines FOR VERSION AS OF 17 WHERE \"$path\" IN ('f')) "
+        "AS l WHERE l.id = 1"
+    )
 
 
 def test_spark_reads_its_own_column_of_files() -> None:
-    said = Query("SELECT * FROM logs.lines AS l", "spark").narrowed({0: Narrowed(17, ["f"])})
-    assert "`l`.`_file` IN ('f')" in said
+    said = Query("SELECT * FROM `lo``gs`.lines AS l", "spark").narrowed({0: Narrowed(17, ["a'\\"])})
+    assert said == (
+        "SELECT * FROM (SELECT * FROM `lo``gs`.lines VERSION AS OF 17 WHERE _file IN ('a\\'\\\\'))"
+        " AS l"
+    )
+
+
+@pytest.mark.parametrize(
+    ("sql", "whole"),
+    [
+        ('SELECT "$path" FROM a.t', "hidden column $path"),
+        ('SELECT x."$file_modified_time" FROM a.t x', "hidden column"),
+        ("SELECT a.t.id FROM a.t", "with its database"),
+        ("SELECT c.a.t.id FROM c.a.t", "with its database"),
+        ("SELECT * FROM a.t AS x (k, v) WHERE v = 5", "other names"),
+        (
+            "SELECT * FROM a.t FOR TIMESTAMP AS OF TIMESTAMP '2026-01-01 00:00:00'",
+            "name a snapshot",
+        ),
+        ("SELECT * FROM a.t FOR VERSION AS OF 'main'", "name a snapshot"),
+        ("SELECT * FROM (a.t x JOIN a.u y ON x.k = y.k)", "not understood (joins)"),
+    ],
+)
+def test_a_place_that_cannot_be_wrapped_is_read_whole(sql: str, whole: str) -> None:
+    assert whole in Query(sql, "trino").uses[0].whole
+
+
+@pytest.mark.parametrize(
+    ("sql", "names", "uses"),
+    [
+        ("SELECT * FROM lake.a.t, other.a.t o", Names("lake"), ["a.t"]),
+        ("SELECT * FROM LAKE.A.T, a.u", Names("lake"), ["a.t", "a.u"]),
+        ("SELECT * FROM lake.a.t, a.u", Names("lake", session="other"), ["a.t"]),
+        ("SELECT * FROM t, u", Names("lake", session="lake", schema="A"), ["a.t", "a.u"]),
+        ("WITH T AS (SELECT 1) SELECT * FROM t, u", Names("lake", schema="a"), ["a.u"]),
+        ("SELECT * FROM x.t, a.u, UNNEST(ARRAY[1]) AS v (n)", Names(), ["x.t", "a.u"]),
+    ],
+)
+def test_only_tables_of_the_lake_count(sql: str, names: Names, uses: list[str]) -> None:
+    assert [use.name for use in Query(sql, "trino", names).uses] == uses
+
+
+def test_which_of_several_catalogs_is_the_lake_must_be_said() -> None:
+    with pytest.raises(RuleViolation, match=r"several catalogs \(lake, other\)") as refused:
+        Query("SELECT * FROM lake.a.t, other.a.u", "trino")
+    assert refused.value.code == "prune.catalog"
+
+
+@pytest.mark.parametrize("dialect", ["starrocks", "doris"])
+def test_an_engine_without_paths_of_files_says_so(dialect: str) -> None:
+    with pytest.raises(RuleViolation, match="no column that says which data file") as refused:
+        Query("SELECT * FROM a.t WHERE id = 1", dialect)
+    assert refused.value.code == "prune.dialect"
+
+
+def test_a_list_that_makes_the_query_too_long_is_refused() -> None:
+    with pytest.raises(RuleViolation) as refused:
+        Query("SELECT * FROM a.t", "trino").narrowed({0: Narrowed(1, ["x" * 1_000] * 1_000)})
+    assert refused.value.code == "prune.long"
 
 
 @pytest.mark.parametrize(
@@ -148,6 +213,8 @@ def test_spark_reads_its_own_column_of_files() -> None:
         ("SELECT 1 FROM a.t -- " + "x" * 100_000, "trino", "prune.long"),
         (" UNION ALL ".join("SELECT 1 FROM a.t" for _ in range(21)), "trino", "prune.tables"),
         ("(" * 5_000, "trino", "prune.syntax"),
+        ("SELECT * FROM a.t WHERE id = 1_000", "trino", "prune.syntax"),
+        ("SELECT * FROM a.t JOIN b.t ON 1 = 1", "trino", "prune.syntax"),
     ],
 )
 def test_what_cannot_be_narrowed_says_why(sql: str, dialect: str, code: str) -> None:
