@@ -9,6 +9,7 @@ from lakewarden_cli.context import Context
 from lakewarden_cli.find import approvals, search
 from lakewarden_cli.holds import holds
 from lakewarden_cli.plans import plans
+from lakewarden_cli.queries import prune
 from lakewarden_cli.runs import runs, stop
 from lakewarden_cli.schedulers import ready, report, wait_fresh
 from lakewarden_cli.tables import keep, tables, why
@@ -20,7 +21,7 @@ from lakewarden_cli.tables import keep, tables, why
     "--token-file",
     envvar="LAKEWARDEN_TOKEN_FILE",
     type=click.Path(path_type=Path),
-    help="File with an API token, where one is taken (report, wait-fresh, ready).",
+    help="File with an API token, where one is taken (report, wait-fresh, ready, prune).",
 )
 @click.option("--lake", envvar="LAKEWARDEN_LAKE", default="", help="The lake, if there are more.")
 @click.option("--json", "is_json", is_flag=True, help="Print the answer of the API as it is.")
@@ -50,6 +51,6 @@ def main(
 for command in (
     *(login, logout, whoami),
     *(search, why, tables, keep, holds, approvals, plans, runs, stop),
-    *(report, wait_fresh, ready),
+    *(report, wait_fresh, ready, prune),
 ):
     main.add_command(command)
