@@ -147,10 +147,11 @@ def columns_at(
         return {}, ""
     if table.java.snapshot(snapshot) is None:
         return {}, f"it has no snapshot {snapshot}"
-    now = spark.table(table.sql).schema
-    then = spark.read.option("snapshot-id", str(snapshot)).table(table.sql).schema
-    types = {one.name.lower(): one.dataType.simpleString() for one in then.fields}
-    changed = use.snapshot is None and then.simpleString() != now.simpleString()
+    jvm: Any = spark.sparkContext._jvm
+    then = jvm.org.apache.iceberg.util.SnapshotUtil.schemaFor(table.java, snapshot)
+    fields = jvm.org.apache.iceberg.spark.SparkSchemaUtil.convert(then).fields()
+    types = {str(one.name()).lower(): str(one.dataType().simpleString()) for one in fields}
+    changed = use.snapshot is None and not then.sameSchema(table.java.schema())
     return types, "its columns changed after its last commit" if changed else ""
 
 
