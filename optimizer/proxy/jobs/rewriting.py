@@ -1,0 +1,66 @@
+"""Asks rewriters within a time limit; a late or failed one leaves the statement as it is."""
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from optimizer.proxy.domain.statements import Rewriter, Statement
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A statement's new text, and which rewriter wrote it."""
+
+    sql: str
+    by: str
+
+
+class Rewriters:
+    """The registered rewriters, asked in order; the first that has an answer wins.
+
+    At most `at_once` statements are being rewritten; one that comes while all of these are busy is
+    passed on, so a rewriter that hangs costs each client at most `seconds`, and soon nothing.
+    """
+
+    def __init__(
+        self, rewriters: Sequence[Rewriter], *, seconds: float = 2.0, at_once: int = 4
+    ) -> None:
+        self._rewriters = tuple(rewriters)
+        self._seconds = seconds
+        self._free = threading.BoundedSemaphore(at_once)
+        self._pool = ThreadPoolExecutor(max_workers=at_once, thread_name_prefix="rewrite")
+
+    def rewritten(self, statement: Statement) -> Rewritten | None:
+        """Return the statement rewritten in time, else None. Logs no text of any statement."""
+        if not self._free.acquire(blocking=False):
+            _log.warning("a statement was passed on: rewriters are busy")
+            return None
+        began = time.monotonic()
+        asked: Future[Rewritten | None] = self._pool.submit(self._first, statement)
+        asked.add_done_callback(lambda _: self._free.release())
+        try:
+            found = asked.result(timeout=self._seconds)
+        except TimeoutError:
+            _log.warning("a statement was passed on: rewriting took over %g s", self._seconds)
+            return None
+        milliseconds = (time.monotonic() - began) * 1000
+        _log.info("a statement: %s, %d ms", found.by if found else "as it is", milliseconds)
+        return found
+
+    def _first(self, statement: Statement) -> Rewritten | None:
+        for one in self._rewriters:
+            try:
+                sql = one.rewrite(statement)
+            except Exception as error:
+                # An outer door: no rewriter may cost a client its query. The message is not
+                # logged, for it may hold constants of the query.
+                _log.warning("the rewriter %s failed: %s", one.name, type(error).__name__)
+                continue
+            if sql is not None and sql != statement.sql:
+                return Rewritten(sql, one.name)
+        return None

@@ -1,0 +1,90 @@
+"""The program: `python -m optimizer.proxy.jobs.serve --coordinator ... --lakes ... --tables ...`.
+
+It holds a small Spark of its own (`local[2]`) that plans tables and reads none of their data.
+"""
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import waitress
+from pyspark.sql import SparkSession
+
+from optimizer.proxy.jobs.forwarding import Proxy
+from optimizer.proxy.jobs.pruner import Pruner
+from optimizer.proxy.jobs.rewriting import Rewriters
+from portal.connectors.lake_config import LakeConfig, load_lakes
+
+MOST_BODY = 16 * 1024 * 1024
+N_THREADS = 32
+
+
+def session(config: LakeConfig) -> SparkSession:
+    """Return a session with the lake's jars that plans in this process."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder: Any = SparkSession.builder
+    builder = builder.master("local[2]").appName("lakewarden-trino-proxy")
+    jars = list(config.spark_jars)
+    settings = {
+        **config.spark_conf,
+        "spark.ui.enabled": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.jars": ",".join(jars),
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    own = [*jars, settings.get("spark.driver.extraClassPath", "")]
+    builder = builder.config("spark.driver.extraClassPath", ":".join(one for one in own if one))
+    made: SparkSession = builder.getOrCreate()
+    made.sparkContext.setLogLevel("ERROR")
+    return made
+
+
+def options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    reader = argparse.ArgumentParser(prog="optimizer.proxy.jobs.serve", description=__doc__)
+    reader.add_argument("--coordinator", required=True, help="Trino's address, as clients reach it")
+    reader.add_argument("--lakes", required=True, type=Path, help="the portal's lakes.json")
+    reader.add_argument("--lake", default="main", help="which lake of it")
+    reader.add_argument("--catalog", default="lake", help="Trino's name of the lake")
+    reader.add_argument(
+        "--tables", required=True, action="append", help="such as logs.*; may be given again"
+    )
+    reader.add_argument("--listen", default="127.0.0.1:8090", help="address and port")
+    reader.add_argument("--seconds", type=float, default=2.0, help="for rewriting, at most")
+    reader.add_argument("--max-files", type=int, default=500, help="more left: read as before")
+    return reader.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until it is ended."""
+    given = options(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    lakes = load_lakes(given.lakes)
+    if given.lake not in lakes:
+        sys.stderr.write(f"{given.lakes} has no lake {given.lake}; it has {', '.join(lakes)}.\n")
+        return 2
+    config = lakes[given.lake]
+    pruner = Pruner(
+        session(config), config, catalog=given.catalog, tables=given.tables, most=given.max_files
+    )
+    proxy = Proxy(given.coordinator, Rewriters([pruner], seconds=given.seconds))
+    server = waitress.create_server(
+        proxy,
+        listen=given.listen,
+        threads=N_THREADS,
+        max_request_body_size=MOST_BODY,
+        ident=None,
+        expose_tracebacks=False,
+    )
+    logging.getLogger(__name__).info("listening on %s before %s", given.listen, given.coordinator)
+    server.run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
