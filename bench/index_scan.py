@@ -2,7 +2,9 @@
 
 Four tables of the same log lines: plain, with Parquet's own Bloom filters, in Z-order, and plain
 with file indexes that the product's own job builds. The last is read through the indexed catalog.
-Answers must be equal. Planning is timed apart: it is what a query pays that cannot profit.
+Answers must be equal. Planning is timed apart, by the rows that would be read and without the
+aggregate: with one, Spark's adaptive execution reads the data before it has planned the rest.
+`--look-up` makes the first two tables and an index of the id alone: larger files in less time.
 `python -m bench.index_scan --help`; figures in bench/README.md.
 """
 
@@ -12,7 +14,7 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -74,10 +76,10 @@ def lines(spark: SparkSession, n_files: int, n_rows: int) -> DataFrame:
     )
 
 
-def make(spark: SparkSession, config: LakeConfig, n_files: int, n_rows: int) -> float:
-    """Write the four tables; gives the seconds that building the indexes took."""
+def make(spark: SparkSession, n_files: int, n_rows: int, tables: Sequence[str]) -> None:
+    """Write the tables."""
     columns = "id string, ms bigint, level string, page string, message string"
-    for name in TABLES:
+    for name in tables:
         extra = {"write.distribution-mode": "none", "format-version": "2"}
         if name == "parquet_bloom":
             for column in ("id", "ms", "page", "level"):
@@ -86,6 +88,11 @@ def make(spark: SparkSession, config: LakeConfig, n_files: int, n_rows: int) -> 
         spark.sql(f"CREATE TABLE lake.{DB}.{name} ({columns}) USING iceberg TBLPROPERTIES ({said})")
         lines(spark, n_files, n_rows).writeTo(f"lake.{DB}.{name}").append()
         print(f"{name} written", flush=True)
+    if "zorder" in tables:
+        _sort(spark, n_files)
+
+
+def _sort(spark: SparkSession, n_files: int) -> None:
     size = spark.table(f"lake.{DB}.zorder.files").selectExpr("sum(file_size_in_bytes) s").first()
     target = max(int((size or [0])[0] // n_files), 1024)
     spark.sql(
@@ -93,12 +100,16 @@ def make(spark: SparkSession, config: LakeConfig, n_files: int, n_rows: int) -> 
         "sort_order => 'zorder(id, ms)', options => map('rewrite-all', 'true', "
         f"'target-file-size-bytes', '{target}', 'min-input-files', '1'))"
     )
+
+
+def build(spark: SparkSession, config: LakeConfig, table: str, indexes: Sequence[str]) -> float:
+    """Let the product's job build the indexes; gives its seconds."""
     started = time.monotonic()
     task = {
         "task": 1,
         "db": DB,
-        "table": "indexed",
-        "uuid": open_table(spark, DB, "indexed").uuid,
+        "table": table,
+        "uuid": open_table(spark, DB, table).uuid,
         "kind": "INDEX",
         "partitions": None,
         "target_bytes": 1 << 29,
@@ -107,7 +118,7 @@ def make(spark: SparkSession, config: LakeConfig, n_files: int, n_rows: int) -> 
         "max_group_bytes": 1 << 36,
         "max_commits": 1,
         "min_files": 2,
-        "index_columns": list(INDEXES),
+        "index_columns": list(indexes),
     }
     now = datetime.now(UTC)
     (result,) = optimize.run(spark, job_for(spark, config, {"tasks": [task]}, now=now))["results"]
@@ -116,24 +127,33 @@ def make(spark: SparkSession, config: LakeConfig, n_files: int, n_rows: int) -> 
     return time.monotonic() - started
 
 
-def plain_read(spark: SparkSession) -> float:
+def plain_read(spark: SparkSession, table: str) -> float:
     """Return the seconds that reading the indexed columns once takes, through Arrow as a build."""
     started = time.monotonic()
-    frame = spark.table(f"lake.{DB}.indexed")
+    frame = spark.table(f"lake.{DB}.{table}")
     frame.mapInArrow(lambda batches: (one.slice(0, 0) for one in batches), frame.schema).count()
     return time.monotonic() - started
 
 
-def name_of(table: str) -> str:
-    """Return a table's name in Spark; the indexed one goes through its own catalog."""
-    return f"{INDEXED if table == 'indexed' else 'lake'}.{DB}.{table}"
+@dataclass(frozen=True)
+class Lake:
+    """The tables by what they are called in the figures, and as Spark names them."""
+
+    spark: SparkSession
+    names: Mapping[str, str]
+
+    @classmethod
+    def of(cls, spark: SparkSession, tables: Sequence[str], indexed: str) -> "Lake":
+        """Name the tables; the indexed one goes through its own catalog."""
+        names = {table: f"lake.{DB}.{table}" for table in tables}
+        return cls(spark, {**names, "indexed": f"{INDEXED}.{DB}.{indexed}"})
 
 
-def timed(spark: SparkSession, table: str, question: Question) -> tuple[float, float, Any]:
+def timed(spark: SparkSession, name: str, question: Question) -> tuple[float, float, Any]:
     """Return the seconds of planning, of planning and reading, and the answer."""
-    text = " ".join(["SELECT count(*), sum(ms) FROM", name_of(table), "WHERE", question.where])
+    text = " ".join(["SELECT count(*), sum(ms) FROM", name, "WHERE", question.where])
     started = time.perf_counter()
-    frame = spark.sql(text)
+    frame = spark.sql(" ".join(["SELECT ms FROM", name, "WHERE", question.where]))
     frame._jdf.queryExecution().executedPlan().execute().getNumPartitions()
     planned = time.perf_counter() - started
     started = time.perf_counter()
@@ -141,43 +161,47 @@ def timed(spark: SparkSession, table: str, question: Question) -> tuple[float, f
     return planned, time.perf_counter() - started, [tuple(row) for row in answer]
 
 
-def n_files(spark: SparkSession, table: str, question: Question) -> int:
-    """Return how many data files the query opens; a table without indexes has none to ask."""
-    text = " ".join(["SELECT * FROM", f"{INDEXED}.{DB}.{table}", "WHERE", question.where])
+def n_files(spark: SparkSession, name: str, question: Question) -> int:
+    """Return how many data files the query opens."""
+    through = name.replace("lake.", f"{INDEXED}.", 1)
     jvm: Any = spark.sparkContext._jvm
-    scans = jvm.lakewarden.indexes.Planning.of(spark.sql(text)._jdf)
-    return int(dict(scans.get(0))["kept"].size()) if scans.size() else 0
+    query = spark.sql(" ".join(["SELECT * FROM", through, "WHERE", question.where]))
+    scans = jvm.lakewarden.indexes.Planning.of(query._jdf)
+    if not scans.size():
+        return 0
+    told = dict(scans.get(0))
+    return int(told["kept"].size() if name == through else told["files"])
 
 
-def measure(spark: SparkSession, asked: list[Question], *, rounds: int) -> Seconds:
+def measure(lake: Lake, asked: list[Question], *, rounds: int) -> Seconds:
     """Ask each table in turn, so that what else the machine does meets all of them alike."""
     found: Seconds = {}
+    spark, names = lake.spark, lake.names
     for question in asked:
         answers: dict[str, Any] = {}
-        times: dict[str, list[tuple[float, float]]] = {table: [] for table in TABLES}
+        times: dict[str, list[tuple[float, float]]] = {table: [] for table in names}
         for at in range(rounds + 1):
-            for table in TABLES:
-                planned, whole, answer = timed(spark, table, question)
-                answers.setdefault(table, answer)
-                if answer != answers[TABLES[0]]:
-                    sys.exit(f"{question.name}: {table} says {answer}, not {answers[TABLES[0]]}")
+            for table, name in names.items():
+                planned, whole, answer = timed(spark, name, question)
+                expected = answers.setdefault(question.name, answer)
+                if answer != expected:
+                    sys.exit(f"{question.name}: {table} says {answer}, not {expected}")
                 if at:  # the first round warms up
                     times[table].append((planned, whole))
         found[question.name] = {
             table: {
-                "files": n_files(spark, table, question),
+                "files": n_files(spark, name, question),
                 "planning": statistics.median(one[0] for one in times[table]),
                 "seconds": statistics.median(one[1] for one in times[table]),
             }
-            for table in TABLES
+            for table, name in names.items()
         }
         _print(question, found[question.name])
     return found
 
 
 def _print(question: Question, row: Mapping[str, Mapping[str, float]]) -> None:
-    for table in TABLES:
-        one = row[table]
+    for table, one in row.items():
         times = one["seconds"] / row["indexed"]["seconds"]
         print(
             f"{question.name:16}{table:14} files {one['files']:5.0f}  planning "
@@ -209,15 +233,20 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=1_000)
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--look-up", action="store_true")
     parser.add_argument("--work", type=Path, default=Path("var/bench-index"))
     given = parser.parse_args()
     asked = questions(given.files * given.rows)
+    tables, indexed, indexes = TABLES, "indexed", INDEXES
+    if given.look_up:
+        asked, tables, indexed, indexes = asked[:1], TABLES[:2], "plain", INDEXES[:1]
     with opened_lake(given.work) as (spark, config):
-        built = make(spark, config, given.files, given.rows)
+        make(spark, given.files, given.rows, tables)
+        built = build(spark, config, indexed, indexes)
         use_indexes(spark, config)
-        read = plain_read(spark)
+        read = plain_read(spark, indexed)
         print(f"built in {built:.1f} s, a plain read of all columns {read:.1f} s", flush=True)
-        found = measure(spark, asked, rounds=given.rounds)
+        found = measure(Lake.of(spark, tables, indexed), asked, rounds=given.rounds)
         wrong = missed(found, asked)
         print(json.dumps({"load": os.getloadavg()[0], "built": built, "read": read, **found}))
     if wrong:

@@ -82,6 +82,10 @@ class IndexedTables:
         """What indexes did in the last plan."""
         return self.catalog.reports()[-1]
 
+    def report_of_join(self) -> Any:
+        """What indexes did with the keys that the last join found."""
+        return [one for one in self.catalog.reports() if one.isOfJoin()][-1]
+
 
 def _rows(frame: DataFrame) -> list[str]:
     return sorted(repr(row.asDict(recursive=True)) for row in frame.collect())

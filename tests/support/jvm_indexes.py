@@ -87,6 +87,9 @@ class JvmReader:
             return java.compared(side, field, of, self.value(kind, values[0]))
         if op in ("is null", "is_null"):
             return java.isNull(field, of)
+        if op == "is_nan":
+            # Of a null it is false, not null, as a comparison that takes null for a value.
+            return self.leaf(kind, field, "=", [float("nan")]).nullSafe()
         lowered, plain = op.startswith("lower "), op.removeprefix("lower ")
         return java.like(field, self._pattern(plain, str(values[0])), lowered)
 
@@ -103,6 +106,9 @@ class JvmReader:
                 return java.containing(text)
             case "begins" | "starts_with":
                 return java.beginningWith(text)
+            case "has_token":
+                # The token stands between separators or edges, as the whole of a text does.
+                return java.equalTo(text)
             case "ends" | "ends_with":
                 return java.endingWith(text)
             case _:

@@ -1,15 +1,12 @@
-"""What the JVM reads in index blobs: the golden files', and those of random columns."""
+"""What the JVM reads in index blobs of random columns, and in damaged ones."""
 
-import json
 import random
 from collections.abc import Callable
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
-from py4j.java_gateway import get_field
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
@@ -18,9 +15,6 @@ from tests.support.index_values import Plain
 from tests.support.jvm_indexes import JvmReader
 from tests.support.plain_indexes import BlobOf, blob, sealed
 
-GOLDEN = Path(__file__).parents[3] / "golden" / "indexes"
-NOT_ASKED = ("is_nan", "has_token")
-"""Spark hands neither on."""
 TABLE = UUID("0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0")
 LOCATION = "file:/lake/größe.parquet"
 LONG = ColumnType(ValueClass.INTEGER)
@@ -30,70 +24,6 @@ TEXT = ColumnType(ValueClass.STRING)
 @pytest.fixture(scope="module")
 def reader(spark: SparkSession) -> JvmReader:
     return JvmReader(spark)
-
-
-def _golden() -> Any:
-    return json.loads((GOLDEN / "expected.json").read_text(encoding="utf-8"))
-
-
-def _plain(kind: ColumnType, value: Any) -> Plain:
-    """Return a value of expected.json as Python has it."""
-    match kind.value_class:
-        case ValueClass.FLOAT:
-            return float(value)
-        case ValueClass.DECIMAL:
-            return Decimal(value).scaleb(-kind.scale)
-        case ValueClass.UUID:
-            return UUID(value)
-        case ValueClass.BINARY:
-            return bytes.fromhex(value)
-        case _:
-            return value  # type: ignore[no-any-return]  # JSON has the others as they are
-
-
-def test_values_of_the_golden_files_have_the_same_bytes_and_order(reader: JvmReader) -> None:
-    golden = _golden()
-    kinds = {one["name"]: column_type(one["type"]) for one in golden["columns"]}
-    for one in golden["values"]:
-        kind = kinds[one["column"]]
-        assert kind is not None
-        value = reader.value(kind, _plain(kind, one["value"]))
-        assert bytes(get_field(value, "bytes")).hex() == one["bytes"], one
-        if one["order"] is not None:
-            assert get_field(value, "order") & (1 << 64) - 1 == int(one["order"], 16), one
-
-
-def test_the_golden_blobs_answer_as_they_must(reader: JvmReader) -> None:
-    golden = _golden()
-    data = (GOLDEN / golden["puffin"]).read_bytes()
-    file = golden["data_file"]
-    indexes, kinds = {}, {}
-    for one in golden["blobs"]:
-        kind = column_type(one["type"])
-        assert kind is not None
-        kinds[one["name"]] = (kind, one["field_id"])
-        indexes[one["name"]] = reader.read_as(
-            data[one["offset"] : one["offset"] + one["length"]],
-            table=UUID(golden["table_uuid"]),
-            field=one["field_id"],
-            location=file["location"],
-            rows=file["records"],
-            kind=kind,
-        )
-    wrong = []
-    for probe in golden["probes"]:
-        if probe["op"] in NOT_ASKED:
-            continue
-        kind, field = kinds[probe["blob"]]
-        given = probe.get("values", [probe["value"]] if "value" in probe else [])
-        op = f"lower {probe['op']}" if probe.get("lower") else probe["op"]
-        leaf = reader.leaf(kind, field, op, [_plain(kind, value) for value in given])
-        kept, found = reader.ask(indexes[probe["blob"]], leaf)
-        # All rows and unknown rows are one thing.
-        rows = None if found is not None and len(found) == file["records"] else found
-        if kept != (probe["answer"] == "keep") or (probe["rows"] or None) != (rows or None):
-            wrong.append((probe, rows))
-    assert wrong == []
 
 
 def _numbers(rng: random.Random) -> list[Plain | None]:

@@ -3,6 +3,7 @@ package lakewarden.indexes;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -33,6 +34,10 @@ final class IndexedBatchScan implements BatchScan {
 
   @Override
   public CloseableIterable<ScanTask> planFiles() {
+    List<ScanTask> narrowed = plan.narrowed();
+    if (narrowed != null) {
+      return CloseableIterable.withNoopClose(narrowed);
+    }
     try (CloseableIterable<ScanTask> tasks = plain.planFiles()) {
       return CloseableIterable.withNoopClose(plan.prune(tasks));
     } catch (IOException e) {

@@ -2,9 +2,14 @@ package lakewarden.indexes;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
 import lakewarden.indexes.metrics.IndexMetric;
+import org.apache.spark.sql.connector.expressions.Expressions;
 import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.expressions.filter.Predicate;
 import org.apache.spark.sql.connector.metric.CustomMetric;
@@ -15,28 +20,41 @@ import org.apache.spark.sql.connector.read.Statistics;
 import org.apache.spark.sql.connector.read.SupportsReportPartitioning;
 import org.apache.spark.sql.connector.read.SupportsReportStatistics;
 import org.apache.spark.sql.connector.read.SupportsRuntimeV2Filtering;
+import org.apache.spark.sql.connector.read.partitioning.KeyGroupedPartitioning;
 import org.apache.spark.sql.connector.read.partitioning.Partitioning;
 import org.apache.spark.sql.connector.read.streaming.MicroBatchStream;
 import org.apache.spark.sql.types.StructType;
 
-/** Iceberg's scan for Spark, with what indexes did in EXPLAIN and among the metrics. */
+/**
+ * Iceberg's scan for Spark, with what indexes did in EXPLAIN and among the metrics; the keys that a
+ * join finds while it runs are asked of indexed columns besides.
+ */
 final class IndexedScan
     implements SupportsReportStatistics, SupportsReportPartitioning, SupportsRuntimeV2Filtering {
-  private final Scan plain;
+  private final Supplier<Scan> again;
   private final Plan plan;
+  private final List<Predicate> ofPartitions = new ArrayList<>();
+  private volatile Scan plain;
 
-  private IndexedScan(Scan plain, Plan plan) {
+  private IndexedScan(Scan plain, Supplier<Scan> again, Plan plan) {
     this.plain = plain;
+    this.again = again;
     this.plan = plan;
   }
 
-  /** The scan; one of another kind, as of an aggregate that was answered, as it is. */
-  static Scan of(Scan plain, Plan plan) {
-    boolean usual =
-        plain instanceof SupportsReportStatistics
-            && plain instanceof SupportsReportPartitioning
-            && plain instanceof SupportsRuntimeV2Filtering;
-    return usual ? new IndexedScan(plain, plan) : plain;
+  /**
+   * The scan; one of another kind, as of an aggregate that was answered, as it is.
+   *
+   * @param again makes the same scan anew, which then plans what the plan has left of the files
+   */
+  static Scan of(Scan plain, Supplier<Scan> again, Plan plan) {
+    return isUsual(plain) ? new IndexedScan(plain, again, plan) : plain;
+  }
+
+  private static boolean isUsual(Scan scan) {
+    return scan instanceof SupportsReportStatistics
+        && scan instanceof SupportsReportPartitioning
+        && scan instanceof SupportsRuntimeV2Filtering;
   }
 
   Plan plan() {
@@ -45,9 +63,9 @@ final class IndexedScan
 
   @Override
   public String description() {
-    PlanReport report = plan.report();
-    String said = plain.description() + plan.part().note();
-    return report == null ? said : said + " [" + report + "]";
+    StringBuilder said = new StringBuilder(plain.description()).append(plan.part().note());
+    plan.reports().forEach(report -> said.append(" [").append(report).append(']'));
+    return said.toString();
   }
 
   @Override
@@ -60,14 +78,19 @@ final class IndexedScan
   @Override
   public CustomTaskMetric[] reportDriverMetrics() {
     List<CustomTaskMetric> metrics = new ArrayList<>(Arrays.asList(plain.reportDriverMetrics()));
-    PlanReport report = plan.report();
-    if (report != null) {
-      metrics.add(IndexMetric.value("indexFilesDropped", report.dropped()));
-      metrics.add(IndexMetric.value("indexRowGroupsDropped", report.groupsDropped()));
-      metrics.add(IndexMetric.value("indexBytesRead", report.blobBytes()));
-      metrics.add(IndexMetric.value("indexMillis", report.millis()));
+    List<PlanReport> reports = plan.reports();
+    if (!reports.isEmpty()) {
+      metrics.add(sum("indexFilesDropped", reports, PlanReport::dropped));
+      metrics.add(sum("indexRowGroupsDropped", reports, PlanReport::groupsDropped));
+      metrics.add(sum("indexBytesRead", reports, PlanReport::blobBytes));
+      metrics.add(sum("indexMillis", reports, PlanReport::millis));
     }
     return metrics.toArray(new CustomTaskMetric[0]);
+  }
+
+  private static CustomTaskMetric sum(
+      String name, List<PlanReport> reports, ToLongFunction<PlanReport> figure) {
+    return IndexMetric.value(name, reports.stream().mapToLong(figure).sum());
   }
 
   @Override
@@ -100,14 +123,41 @@ final class IndexedScan
     return ((SupportsReportPartitioning) plain).outputPartitioning();
   }
 
+  /** Iceberg's own, which are those of partitions, and the indexed columns that are read. */
   @Override
   public NamedReference[] filterAttributes() {
+    Set<NamedReference> all = new LinkedHashSet<>(Arrays.asList(plainAttributes()));
+    for (String name : plan.joinColumns(readSchema().fieldNames())) {
+      all.add(Expressions.column("`" + name.replace("`", "``") + "`"));
+    }
+    return all.toArray(new NamedReference[0]);
+  }
+
+  private NamedReference[] plainAttributes() {
     return ((SupportsRuntimeV2Filtering) plain).filterAttributes();
   }
 
   @Override
-  public void filter(Predicate[] predicates) {
-    ((SupportsRuntimeV2Filtering) plain).filter(predicates);
+  public synchronized void filter(Predicate[] predicates) {
+    List<NamedReference> own = Arrays.asList(plainAttributes());
+    boolean isGrouped = outputPartitioning() instanceof KeyGroupedPartitioning;
+    List<Predicate> more = new ArrayList<>();
+    for (Predicate predicate : predicates) {
+      if (own.containsAll(Arrays.asList(predicate.references()))) {
+        more.add(predicate);
+      }
+    }
+    ofPartitions.addAll(more);
+    if (plan.narrow(predicates, isGrouped)) {
+      Scan fresh = again.get();
+      if (isUsual(fresh)) {
+        plain = fresh;
+        more = ofPartitions;
+      }
+    }
+    if (!more.isEmpty()) {
+      ((SupportsRuntimeV2Filtering) plain).filter(more.toArray(new Predicate[0]));
+    }
   }
 
   @Override

@@ -69,6 +69,6 @@ final class IndexedScanBuilder
 
   @Override
   public Scan build() {
-    return IndexedScan.of(plain.build(), plan);
+    return IndexedScan.of(plain.build(), plain::build, plan);
   }
 }

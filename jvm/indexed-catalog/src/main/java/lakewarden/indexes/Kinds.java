@@ -13,14 +13,26 @@ final class Kinds {
   private static final String[] WORDS = {"token_bitmap", "token_bloom"};
   private static final String[] SEQUENCES = {"ngram_bitmap", "ngram_bloom"};
 
+  /** So many values are as good as never all absent from a filter: each may be a false positive. */
+  private static final int MOST_VALUES_OF_A_FILTER = 4096;
+
   private Kinds() {}
+
+  /** Whether an index of that kind can answer what a join asks: is the column one of these? */
+  static boolean isOfValues(String kind) {
+    return kind.equals(BITMAP) || kind.equals(BLOOM) || kind.equals(RANGES);
+  }
 
   /** Of each family the one that says most. */
   static List<Manifest.Blob> chosen(Leaf leaf, Map<String, Manifest.Blob> has) {
     List<Manifest.Blob> chosen = new ArrayList<>(2);
     switch (leaf.kind) {
       case EQUALS:
-        take(has, chosen, BITMAP, BLOOM, RANGES);
+        if (leaf.values.size() > MOST_VALUES_OF_A_FILTER) {
+          take(has, chosen, BITMAP);
+        } else {
+          take(has, chosen, BITMAP, BLOOM, RANGES);
+        }
         if (chosen.isEmpty() && leaf.pattern != null) {
           text(has, chosen);
         }

@@ -70,6 +70,7 @@ final class Manifest {
 
   private final Map<String, Covered> byLocation = new HashMap<>();
   private final Set<Integer> fields = new HashSet<>();
+  private final Set<Integer> fieldsByValue = new HashSet<>();
 
   private Manifest() {}
 
@@ -81,6 +82,11 @@ final class Manifest {
   /** The columns that have an index in some file. */
   Set<Integer> fields() {
     return Collections.unmodifiableSet(fields);
+  }
+
+  /** The columns that have, in some file, an index of whole values. */
+  Set<Integer> fieldsByValue() {
+    return Collections.unmodifiableSet(fieldsByValue);
   }
 
   /**
@@ -224,6 +230,9 @@ final class Manifest {
       covered.blobs.add(
           new Blob(field, (String) blob[2], file, (Long) blob[4], (Integer) blob[5]));
       manifest.fields.add(field);
+      if (Kinds.isOfValues((String) blob[2])) {
+        manifest.fieldsByValue.add(field);
+      }
     }
 
     /** Pass over what a later version may have added to an array. */

@@ -2,11 +2,13 @@ package lakewarden.indexes;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
+import java.util.Set;
 import lakewarden.indexes.format.Condition;
 import lakewarden.indexes.format.Leaf;
+import org.apache.iceberg.PartitionScanTask;
 import org.apache.iceberg.ScanTask;
 import org.apache.iceberg.Schema;
 import org.apache.iceberg.Table;
@@ -25,9 +27,14 @@ final class Plan {
   private Condition condition = Condition.UNKNOWN;
   private String asked = "";
   private boolean paused;
+  private String joined = "";
   private PlanReport report;
+  private PlanReport joinReport;
+  private boolean hasPlanned;
+  private List<String> joinColumns;
   private List<ScanTask> planned = List.of();
   private List<ScanTask> kept = List.of();
+  private List<ScanTask> narrowed;
 
   Plan(Table table, Schema schema, Indexes indexes, Part part) {
     this.table = table;
@@ -62,12 +69,24 @@ final class Plan {
 
   /** The predicates as text: two scans that differ in them are not the same. */
   synchronized String asked() {
-    return asked;
+    return asked + joined;
   }
 
   /** What the last plan did; null before it, or where there was nothing to ask. */
   synchronized PlanReport report() {
     return report;
+  }
+
+  /** What the last plan did, and what the keys of joins did. */
+  synchronized List<PlanReport> reports() {
+    List<PlanReport> all = new ArrayList<>(2);
+    if (report != null) {
+      all.add(report);
+    }
+    if (joinReport != null) {
+      all.add(joinReport);
+    }
+    return all;
   }
 
   /** The tasks of the last plan before indexes were asked. */
@@ -89,27 +108,110 @@ final class Plan {
           }
         });
     planned = all;
-    kept = judged(all);
+    hasPlanned = !paused;
+    PlanReport fresh = new PlanReport(table.name(), false);
+    kept = paused ? all : judged(all, condition, fresh);
+    report = fresh.isEmpty() ? report : fresh;
     return kept;
   }
 
-  private List<ScanTask> judged(List<ScanTask> all) {
-    if (paused || all.isEmpty()) {
-      return all;
+  /** The columns among these that have an index that says which files lack a value. */
+  synchronized List<String> joinColumns(String[] read) {
+    if (joinColumns == null) {
+      joinColumns = new ArrayList<>();
+      try {
+        PlanReport unread = new PlanReport(table.name(), true);
+        Manifest manifest = indexes.manifests().newest(table, unread);
+        for (String name : manifest == null ? new String[0] : read) {
+          Column column = Column.of(schema, new String[] {name});
+          if (column != null && manifest.fieldsByValue().contains(column.field)) {
+            joinColumns.add(name);
+          }
+        }
+      } catch (RuntimeException e) {
+        LOG.warn("Table {}: joins ask no indexes: {}", table.name(), e.toString());
+      }
     }
-    Map<Integer, Column> columns = columns();
-    if (columns.isEmpty()) {
+    return joinColumns;
+  }
+
+  /**
+   * Drop files by what joins found: for each column the values that its rows may have.
+   *
+   * @param isGrouped a file of each partition spec must stay, because Spark has arranged the join
+   *     by the partitions that all specs share
+   * @return whether the files, as {@link #narrowed} has them, are fewer than before
+   */
+  synchronized boolean narrow(Predicate[] predicates, boolean isGrouped) {
+    if (!hasPlanned || predicates.length == 0) {
+      return false;
+    }
+    List<ScanTask> before = narrowed == null ? kept : narrowed;
+    List<ScanTask> left = before;
+    List<Predicate> few = new ArrayList<>();
+    for (Predicate predicate : predicates) {
+      if (predicate.children().length - 1 <= indexes.settings().mostJoinValues) {
+        few.add(predicate);
+      }
+    }
+    PlanReport fresh = new PlanReport(table.name(), true);
+    if (few.size() < predicates.length) {
+      fresh.passTooManyValues(predicates.length - few.size());
+    }
+    try {
+      left = judged(before, new Predicates(schema).all(few.toArray(new Predicate[0])), fresh);
+    } catch (RuntimeException e) {
+      LOG.warn("Table {}: joins ask no indexes: {}", table.name(), e.toString());
+    }
+    if (!fresh.hasAsked() && !fresh.isEmpty()) {
+      indexes.done(fresh);
+    }
+    joinReport = fresh.isEmpty() ? joinReport : fresh;
+    if (isGrouped) {
+      left = withEverySpec(left, before);
+    }
+    if (left.size() == before.size() && left.equals(before)) {
+      return false;
+    }
+    narrowed = left;
+    joined += few;
+    return true;
+  }
+
+  /** The tasks that remain after joins, or null where none was asked or it dropped nothing. */
+  synchronized List<ScanTask> narrowed() {
+    return narrowed;
+  }
+
+  private static List<ScanTask> withEverySpec(List<ScanTask> left, List<ScanTask> before) {
+    Set<Integer> specs = new HashSet<>();
+    left.forEach(task -> specs.add(spec(task)));
+    List<ScanTask> all = new ArrayList<>(left);
+    for (ScanTask task : before) {
+      if (specs.add(spec(task))) {
+        all.add(task);
+      }
+    }
+    return all;
+  }
+
+  private static Integer spec(ScanTask task) {
+    return task instanceof PartitionScanTask ? ((PartitionScanTask) task).spec().specId() : -1;
+  }
+
+  private List<ScanTask> judged(List<ScanTask> all, Condition asking, PlanReport fresh) {
+    Map<Integer, Column> columns = columns(asking);
+    if (all.isEmpty() || columns.isEmpty()) {
       return all;
     }
     long started = System.nanoTime();
-    PlanReport fresh = new PlanReport(table.name());
     List<ScanTask> left = all;
     try {
       Manifest manifest = indexes.manifests().newest(table, fresh);
       if (manifest != null && columns.keySet().stream().anyMatch(manifest.fields()::contains)) {
         left =
             new Pruner(
-                    table, condition, columns, manifest, indexes.blobs(), indexes.settings(), fresh,
+                    table, asking, columns, manifest, indexes.blobs(), indexes.settings(), fresh,
                     started)
                 .prune(all);
       }
@@ -117,8 +219,7 @@ final class Plan {
       fresh.warn("indexes are not used: " + e);
       left = all;
     }
-    fresh.took(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started));
-    report = fresh;
+    fresh.took(System.nanoTime() - started);
     indexes.done(fresh);
     if (!fresh.warnings().isEmpty()) {
       LOG.warn("Table {}: {}", table.name(), fresh);
@@ -129,9 +230,9 @@ final class Plan {
   }
 
   /** The columns that an index is read for, by field id. */
-  private Map<Integer, Column> columns() {
+  private Map<Integer, Column> columns(Condition asking) {
     Map<Integer, Column> found = new HashMap<>();
-    condition.leaves(
+    asking.leaves(
         leaf -> {
           if (leaf.isWorthReading()) {
             found.computeIfAbsent(leaf.field, id -> column(leaf));

@@ -3,10 +3,12 @@ package lakewarden.indexes;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 
 /** What indexes did in one plan: what was dropped by which kind, and why others were not used. */
 public final class PlanReport {
   private final String table;
+  private final boolean ofJoin;
   private final Map<String, Integer> droppedBy = new TreeMap<>();
   private final Map<String, Integer> warnings = new TreeMap<>();
   private int files;
@@ -20,11 +22,14 @@ public final class PlanReport {
   private int fromCache;
   private int late;
   private int tooLarge;
-  private long millis;
+  private int tooManyValues;
+  private long nanos;
   private String manifest = "";
 
-  PlanReport(String table) {
+  /** `ofJoin`: of the keys that a join found while it ran, not of the query's own conditions. */
+  PlanReport(String table, boolean ofJoin) {
     this.table = table;
+    this.ofJoin = ofJoin;
   }
 
   synchronized void manifest(String name) {
@@ -70,12 +75,30 @@ public final class PlanReport {
     warnings.merge(why.length() > 200 ? why.substring(0, 200) : why, 1, Integer::sum);
   }
 
-  synchronized void took(long spent) {
-    millis += spent;
+  /** A join found more values than are asked of indexes. */
+  synchronized void passTooManyValues(int filters) {
+    tooManyValues += filters;
+  }
+
+  synchronized void took(long spentNanos) {
+    nanos += spentNanos;
+  }
+
+  /** Whether no index was asked, nor passed over. */
+  synchronized boolean isEmpty() {
+    return !hasAsked() && tooManyValues == 0;
+  }
+
+  synchronized boolean hasAsked() {
+    return nanos != 0;
   }
 
   public String table() {
     return table;
+  }
+
+  public boolean isOfJoin() {
+    return ofJoin;
   }
 
   public String manifest() {
@@ -123,8 +146,12 @@ public final class PlanReport {
     return tooLarge;
   }
 
+  public synchronized int tooManyValues() {
+    return tooManyValues;
+  }
+
   public synchronized long millis() {
-    return millis;
+    return TimeUnit.NANOSECONDS.toMillis(nanos);
   }
 
   public synchronized Map<String, Integer> droppedBy() {
@@ -138,7 +165,10 @@ public final class PlanReport {
   @Override
   public synchronized String toString() {
     StringBuilder out = new StringBuilder();
-    out.append(String.format(Locale.ROOT, "indexes: %d of %d files dropped", dropped, files));
+    out.append(
+        String.format(
+            Locale.ROOT, "%s: %d of %d files dropped", ofJoin ? "join filters" : "indexes", dropped,
+            files));
     if (!droppedBy.isEmpty()) {
       out.append(" by ").append(droppedBy);
     }
@@ -148,12 +178,15 @@ public final class PlanReport {
     out.append(
         String.format(
             Locale.ROOT, ", %d files have none, %d blobs of %d bytes read, %d cached, %d ms",
-            files - covered, blobs, blobBytes, fromCache, millis));
+            files - covered, blobs, blobBytes, fromCache, millis()));
     if (late > 0) {
       out.append(", not asked for lack of time: ").append(late);
     }
     if (tooLarge > 0) {
       out.append(", too large: ").append(tooLarge);
+    }
+    if (tooManyValues > 0) {
+      out.append(", filters of too many values: ").append(tooManyValues);
     }
     if (!warnings.isEmpty()) {
       out.append(", warnings ").append(warnings);

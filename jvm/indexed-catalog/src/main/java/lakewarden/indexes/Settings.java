@@ -12,12 +12,14 @@ final class Settings {
   final long cacheBytes;
   final long planMillis;
   final long mostBlobBytes;
+  final long mostJoinValues;
 
   Settings(CaseInsensitiveStringMap options) {
     enabled = options.getBoolean(PREFIX + "enabled", true);
     cacheBytes = number(options, "cache-bytes", 256 * MEBIBYTE);
     planMillis = number(options, "plan-ms", 5_000);
     mostBlobBytes = number(options, "max-blob-bytes", 64 * MEBIBYTE);
+    mostJoinValues = number(options, "join-values", 10_000);
   }
 
   private static long number(CaseInsensitiveStringMap options, String key, long usual) {
