@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
+from optimizer.iceberg.indexing.api import use_reports
 from optimizer.iceberg.tables.api import reports
 
 app_name = "optimizer-hook"
@@ -12,4 +13,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
         reports.Metrics.as_view(),
         name="metrics",
     ),
+    path("v1/<str:lake>/index-reports", use_reports.IndexReports.as_view(), name="index-reports"),
 ]

@@ -9,7 +9,7 @@ from optimizer.hudi.tables.models import (
     HudiTable,
     StoredInspection,
 )
-from optimizer.iceberg.indexing.models import IndexCoverage
+from optimizer.iceberg.indexing.models import IndexCoverage, IndexUse
 from optimizer.iceberg.inspect.models import HealthPoint, PartitionHealth
 from optimizer.iceberg.maintenance.models import Quarantine
 from optimizer.iceberg.tables.models import Commit, IcebergTable, LayoutWrite
@@ -29,6 +29,7 @@ __all__ = [
     "HudiTable",
     "IcebergTable",
     "IndexCoverage",
+    "IndexUse",
     "LayoutWrite",
     "OptimizeTask",
     "PartitionHealth",

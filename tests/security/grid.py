@@ -329,6 +329,8 @@ GRID: dict[str, Row] = {
     "optimizer-hook:metrics": post_only(
         OF_THE_TABLE, "lake:lake_name", "db", "table", **{"report-type": "scan-report"}
     ),
+    # Who sees nothing of a table has nothing of it counted: the answer says so.
+    "optimizer-hook:index-reports": post_only(SIGNED_IN, "lake:lake_name", tables=[]),
     # -- optimizer ---------------------------------------------------------------------------
     **{
         name: Row(OF_THE_TABLE, values=("table_id:iceberg_id",))

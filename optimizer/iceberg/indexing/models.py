@@ -1,4 +1,4 @@
-"""How far the data files of a table have the indexes that are asked for, as a job last found it."""
+"""How far the data files of a table have the indexes that are asked for, and what indexes saved."""
 
 from typing import ClassVar
 
@@ -32,3 +32,26 @@ class IndexCoverage(models.Model):
 
     def __str__(self) -> str:
         return f"{self.column}:{self.wanted} {self.partition}"
+
+
+class IndexUse(models.Model):
+    """What one kind of index of one column dropped on one day, as readers reported it."""
+
+    table = models.ForeignKey(IcebergTable, on_delete=models.CASCADE, related_name="index_uses")
+    column = models.CharField(max_length=512)
+    kind = models.CharField(max_length=16)
+    day = models.DateField(help_text="in UTC, when the report came")
+    n_plans = models.BigIntegerField(default=0, help_text="plans of which it dropped files")
+    n_files = models.BigIntegerField(default=0, help_text="data files dropped")
+    n_bytes = models.BigIntegerField(default=0, help_text="bytes not read because of it")
+    last_used_at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["table", "day", "column", "kind"], name="optimizer_index_use_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.column}:{self.kind} {self.day}"

@@ -1,10 +1,11 @@
-"""Reads how far a table is indexed: whether all is there, by column, and by newest partitions."""
+"""Reads how far a table is indexed, by column and by newest partitions, and what that saved."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
-from django.db.models import Max, QuerySet, Sum
+from django.db.models import Max, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
 
 from optimizer.core.domain.tasks import REWRITES, TaskKind, TaskState
 from optimizer.iceberg.indexing.domain.wanted import (
@@ -19,6 +20,7 @@ from optimizer.policies.selectors.policies import TablePolicy, policies_of
 
 COVERAGE_ORDERS = {"newest": ("place", "pk"), "-bytes": ("-n_bytes", "pk")}
 PARTITIONS_DRAWN = 40
+USED_DAYS = 7
 _LATEST = 10
 
 
@@ -121,3 +123,36 @@ def newest_covered(row: IcebergTable) -> CoverageGrid:
     return CoverageGrid(
         list(cells), names, [[cells[row].get(name) for name in names] for row in cells]
     )
+
+
+@dataclass(frozen=True, slots=True)
+class UseOfIndex:
+    """What one index dropped in the last days, as readers reported it."""
+
+    column: str
+    kind: str
+    n_plans: int
+    n_files: int
+    n_bytes: int
+    last_used_at: datetime
+
+
+def uses_lately(row: IcebergTable, *, now: datetime) -> list[UseOfIndex]:
+    """Return each index that was used within the weeks that are kept, by column and kind.
+
+    The sums are those of the last seven days; an index that was last used earlier has none.
+    """
+    since = now.astimezone(UTC).date() - timedelta(days=USED_DAYS - 1)
+    within = Q(day__gte=since)
+    summed = (
+        row.index_uses.order_by()
+        .values("column", "kind")
+        .annotate(
+            n_plans=Coalesce(Sum("n_plans", filter=within), 0),
+            n_files=Coalesce(Sum("n_files", filter=within), 0),
+            n_bytes=Coalesce(Sum("n_bytes", filter=within), 0),
+            last_used_at=Max("last_used_at"),
+        )
+    )
+    found = [UseOfIndex(**one) for one in summed]
+    return sorted(found, key=lambda one: (one.column, one.kind))

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from optimizer.iceberg.indexing import api
+from optimizer.iceberg.indexing.api import indexes as api
 from optimizer.iceberg.indexing.ui import estimates
 
 ui_urlpatterns: list[URLPattern] = [

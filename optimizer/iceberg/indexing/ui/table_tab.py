@@ -3,9 +3,16 @@
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.utils import timezone
 
 from optimizer.core.selectors.table_health import FILES
-from optimizer.iceberg.indexing.selectors import columns_covered, newest_covered, policy_of
+from optimizer.iceberg.indexing.selectors import (
+    USED_DAYS,
+    columns_covered,
+    newest_covered,
+    policy_of,
+    uses_lately,
+)
 from optimizer.iceberg.indexing.services.estimates import last_estimate
 from optimizer.iceberg.tables.selectors.tables import tables_named, tables_of
 from portal.access.models import User
@@ -55,6 +62,8 @@ def _page(request: HttpRequest, table: Table, part: str) -> HttpResponseBase:
         "wanted": found.policy.index_columns,
         "wanted_by": found.sources["index_columns"],
         "is_on": found.policy.is_on,
+        "uses": uses_lately(row, now=timezone.now()),
+        "used_days": USED_DAYS,
         "charts": charts,
         "estimate": last_estimate(row),
     }

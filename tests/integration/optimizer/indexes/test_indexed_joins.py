@@ -1,4 +1,4 @@
-"""Joins whose keys are found while they run: files without such a key are not read, no row is lost."""
+"""Joins whose keys are found while they run: files without one are not read, no row is lost."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,17 +14,28 @@ STAR = (
     "SELECT f.id, f.name, d.word FROM {t} f JOIN plain.star.dim d ON f.id = d.id "
     "WHERE d.word = 'rare'"
 )
-KINDS = {"id": ["bloom"], "name": ["bloomrf", "bloom"], "level": ["bitmap"], "message": ["ngram_bloom"]}
+ALIKE = (
+    "SELECT * FROM {t} f JOIN plain.star.right d ON f.part = d.part AND f.id = d.id WHERE {where}"
+)
+ANTI = "SELECT * FROM {t} f LEFT ANTI JOIN plain.star.dim d ON f.id = d.id AND d.word = 'rare'"
+KINDS = {
+    "id": ["bloom"],
+    "name": ["bloomrf", "bloom"],
+    "level": ["bitmap"],
+    "message": ["ngram_bloom"],
+}
 
 
 @pytest.fixture(scope="module")
 def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> IndexedTables:
     lake = IndexedTables.under(spark, tmp_path_factory.mktemp("joins"))
-    lake.sql("CREATE TABLE {t} (id BIGINT, name STRING, word STRING) USING iceberg", table="star.dim")
+    lake.sql(
+        "CREATE TABLE {t} (id BIGINT, name STRING, word STRING) USING iceberg", table="star.dim"
+    )
     lake.spark.range(0, 400, 1, 1).selectExpr(
         "id * 10 + 7 AS id",
         "CASE WHEN id % 3 = 0 THEN NULL ELSE concat('u', id) END AS name",
-        "CASE WHEN id % 200 = 3 THEN 'rare' ELSE 'usual' END AS word",
+        "CASE WHEN id % 100 = 3 THEN 'rare' ELSE 'usual' END AS word",
     ).writeTo("plain.star.dim").append()
     return lake
 
@@ -63,11 +74,16 @@ def test_a_star_join_opens_only_files_that_may_hold_a_key(
     lake: IndexedTables, facts: IndexedTable, settings: Mapping[str, str], adaptive: str
 ) -> None:
     lake.spark.conf.set("spark.sql.adaptive.enabled", adaptive)
-    assert _asked(lake, facts, STAR) == (FILES - 2, FILES)
+    asked = _asked(lake, facts, STAR)
+    assert asked is not None
+    # Two of the four keys are there; a filter may let another file pass.
+    assert asked[1] == FILES
+    assert FILES - 3 <= asked[0] <= FILES - 2
     frame = lake.sql(STAR, table=facts.name, catalog="indexed")
     frame.collect()
     plan = frame._jdf.queryExecution().executedPlan().toString()
-    assert "join filters: 18 of 20 files dropped by {bloom of id=18}" in plan
+    told = f"join filters: {asked[0]} of {FILES} files dropped by {{bloom of id={asked[0]}}}"
+    assert told in plan
 
 
 @pytest.mark.parametrize(
@@ -106,7 +122,7 @@ def test_joins_that_ask_indexes_lose_no_row(
         ({}, STAR.replace("WHERE d.word = 'rare'", "")),
         # An outer join needs every row of the facts; an anti join too.
         ({}, STAR.replace(" JOIN", " LEFT JOIN").replace("WHERE d.word", "AND d.word")),
-        ({}, "SELECT * FROM {t} f LEFT ANTI JOIN plain.star.dim d ON f.id = d.id AND d.word = 'rare'"),
+        ({}, ANTI),
         # The column has an index of words only, or none.
         ({}, STAR.replace("f.id = d.id", "f.message = d.word")),
         ({}, STAR.replace("f.id = d.id", "f.part = d.id")),
@@ -181,11 +197,7 @@ def test_a_join_of_tables_that_are_laid_out_alike_keeps_its_partitions(
             for broadcast in ("-1", "10MB"):
                 lake.spark.conf.set("spark.sql.autoBroadcastJoinThreshold", broadcast)
                 lake.spark.conf.set(f"{DPP}.reuseBroadcastOnly", "false")
-                query = (
-                    "SELECT * FROM {t} f JOIN plain.star.right d "
-                    f"ON f.part = d.part AND f.id = d.id WHERE {where}"
-                )
-                lake.same(query, table=left.name)
+                lake.same(ALIKE, table=left.name, where=where)
     finally:
         for key in grouped:
             lake.spark.conf.unset(key)

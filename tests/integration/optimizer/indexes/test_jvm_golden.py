@@ -168,7 +168,9 @@ def _blobs(spark: SparkSession, path: Path) -> list[tuple[str, list[int], int, i
     opened = jvm.org.apache.iceberg.Files.localInput(str(path))
     reader = jvm.org.apache.iceberg.puffin.Puffin.read(opened).build()
     found = []
-    for pair in reader.readAll(reader.fileMetadata().blobs()):
+    pairs = reader.readAll(reader.fileMetadata().blobs()).iterator()
+    while pairs.hasNext():
+        pair = pairs.next()
         blob, data = pair.first(), pair.second()
         # A buffer's bytes come over as one value; the buffer itself would come by the byte.
         raw = jvm.org.apache.iceberg.util.ByteBuffers.toByteArray(data)
@@ -199,8 +201,11 @@ def test_icebergs_own_reader_of_puffin_files_reads_what_was_built(
     table = lake.table("own.puffin").index({"id": ["bloom"], "word": ["bitmap", "ngram_bloom"]})
     (path,) = table.puffins()
     whole = path.read_bytes()
-    (covered,) = table.published.values()
-    places = {(place.offset, place.length) for place in covered.blobs.values()}
+    places = {
+        (place.offset, place.length)
+        for covered in table.published.values()
+        for place in covered.blobs.values()
+    }
     found = _blobs(spark, path)
     assert {(offset, length) for _, _, offset, length, _ in found} == places
     assert all(data == whole[at : at + length] for _, _, at, length, data in found)

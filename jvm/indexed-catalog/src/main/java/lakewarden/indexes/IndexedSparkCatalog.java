@@ -1,6 +1,7 @@
 package lakewarden.indexes;
 
 import java.util.List;
+import java.util.Map;
 import org.apache.iceberg.catalog.Catalog;
 import org.apache.iceberg.spark.SparkCatalog;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
@@ -36,6 +37,11 @@ public class IndexedSparkCatalog extends SparkCatalog {
   /** What indexes did in the last plans that asked them, the latest last. */
   public List<PlanReport> reports() {
     return indexes.reports();
+  }
+
+  /** How many plans' savings were "sent" to the portal, and how many "lost". */
+  public Map<String, Long> reported() {
+    return indexes.sent();
   }
 
   /** Bytes of indexes that the driver holds. */

@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import org.apache.iceberg.BaseTable;
 import org.apache.iceberg.spark.source.SparkTable;
 import org.apache.spark.sql.connector.catalog.Table;
@@ -16,11 +17,13 @@ final class Indexes {
   private final Settings settings;
   private final Manifests manifests = new Manifests();
   private final Blobs blobs;
+  private final ReportSender sender;
   private final Deque<PlanReport> reports = new ArrayDeque<>();
 
   Indexes(CaseInsensitiveStringMap options) {
     settings = new Settings(options);
     blobs = new Blobs(settings.cacheBytes);
+    sender = ReportSender.of(options);
   }
 
   /** The table with indexes; metadata tables, change logs and others go through untouched. */
@@ -45,12 +48,20 @@ final class Indexes {
   }
 
   void done(PlanReport report) {
+    if (sender != null) {
+      sender.offer(report);
+    }
     synchronized (reports) {
       reports.addLast(report);
       if (reports.size() > REPORTS) {
         reports.removeFirst();
       }
     }
+  }
+
+  /** How many plans were reported to the portal; empty where none is to be. */
+  Map<String, Long> sent() {
+    return sender == null ? Map.of() : sender.counts();
   }
 
   List<PlanReport> reports() {

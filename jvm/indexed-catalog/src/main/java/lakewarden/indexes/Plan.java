@@ -109,7 +109,7 @@ final class Plan {
         });
     planned = all;
     hasPlanned = !paused;
-    PlanReport fresh = new PlanReport(table.name(), false);
+    PlanReport fresh = new PlanReport(table, false);
     kept = paused ? all : judged(all, condition, fresh);
     report = fresh.isEmpty() ? report : fresh;
     return kept;
@@ -120,7 +120,7 @@ final class Plan {
     if (joinColumns == null) {
       joinColumns = new ArrayList<>();
       try {
-        PlanReport unread = new PlanReport(table.name(), true);
+        PlanReport unread = new PlanReport(table, true);
         Manifest manifest = indexes.manifests().newest(table, unread);
         for (String name : manifest == null ? new String[0] : read) {
           Column column = Column.of(schema, new String[] {name});
@@ -154,7 +154,7 @@ final class Plan {
         few.add(predicate);
       }
     }
-    PlanReport fresh = new PlanReport(table.name(), true);
+    PlanReport fresh = new PlanReport(table, true);
     if (few.size() < predicates.length) {
       fresh.passTooManyValues(predicates.length - few.size());
     }

@@ -1,13 +1,58 @@
 package lakewarden.indexes;
 
+import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import org.apache.iceberg.Table;
 
 /** What indexes did in one plan: what was dropped by which kind, and why others were not used. */
 public final class PlanReport {
+  /** One kind of index of one column. */
+  static final class IndexOfColumn {
+    final String kind;
+    final String column;
+
+    private IndexOfColumn(String said) {
+      int at = said.indexOf(OF);
+      kind = said.substring(0, at);
+      column = said.substring(at + OF.length());
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof IndexOfColumn
+          && kind.equals(((IndexOfColumn) other).kind)
+          && column.equals(((IndexOfColumn) other).column);
+    }
+
+    @Override
+    public int hashCode() {
+      return Objects.hash(kind, column);
+    }
+  }
+
+  /** What one index dropped, by itself or with others. */
+  static final class Use {
+    long plans;
+    long files;
+    long bytes;
+
+    void add(long morePlans, Use more) {
+      plans += morePlans;
+      files += more.files;
+      bytes += more.bytes;
+    }
+  }
+
+  private static final String OF = " of ";
+
   private final String table;
+  private final String tableUuid;
+  private final Map<IndexOfColumn, Use> uses = new HashMap<>();
   private final boolean ofJoin;
   private final Map<String, Integer> droppedBy = new TreeMap<>();
   private final Map<String, Integer> warnings = new TreeMap<>();
@@ -27,8 +72,9 @@ public final class PlanReport {
   private String manifest = "";
 
   /** `ofJoin`: of the keys that a join found while it ran, not of the query's own conditions. */
-  PlanReport(String table, boolean ofJoin) {
-    this.table = table;
+  PlanReport(Table table, boolean ofJoin) {
+    this.table = table.name();
+    this.tableUuid = String.valueOf(table.uuid());
     this.ofJoin = ofJoin;
   }
 
@@ -41,16 +87,29 @@ public final class PlanReport {
     covered += isCovered ? 1 : 0;
   }
 
-  synchronized void dropped(String by, long bytes) {
+  /** A file fell out; `by` names the indexes that said so, each as "kind of column". */
+  synchronized void dropped(Set<String> by, long bytes) {
     dropped++;
     bytesDropped += bytes;
-    droppedBy.merge(by, 1, Integer::sum);
+    droppedBy.merge(String.join(" + ", by), 1, Integer::sum);
+    used(by, 1, bytes);
   }
 
-  synchronized void groups(int all, int kept, long bytes) {
+  synchronized void groups(Set<String> by, int all, int kept, long bytes) {
     groups += all;
     groupsDropped += all - kept;
     bytesDropped += bytes;
+    if (kept < all) {
+      used(by, 0, bytes);
+    }
+  }
+
+  private void used(Set<String> by, int files, long bytes) {
+    for (String index : by) {
+      Use use = uses.computeIfAbsent(new IndexOfColumn(index), none -> new Use());
+      use.files += files;
+      use.bytes += bytes;
+    }
   }
 
   synchronized void read(int more, long bytes) {
@@ -99,6 +158,15 @@ public final class PlanReport {
 
   public boolean isOfJoin() {
     return ofJoin;
+  }
+
+  String tableUuid() {
+    return tableUuid;
+  }
+
+  /** What each index dropped. */
+  synchronized Map<IndexOfColumn, Use> uses() {
+    return new HashMap<>(uses);
   }
 
   public String manifest() {

@@ -185,11 +185,11 @@ final class Pruner {
       return;
     }
     if (answer.excludesFile()) {
-      report.dropped(String.join(" + ", by), asked.task.length());
+      report.dropped(by, asked.task.length());
     } else if (answer.rows() == null) {
       kept.add(asked.task);
     } else {
-      kept.add(groups(asked, answer.rows()));
+      kept.add(groups(asked, answer.rows(), by));
     }
   }
 
@@ -209,7 +209,7 @@ final class Pruner {
   }
 
   /** The task with only the row groups in which a row may match. */
-  private ScanTask groups(Asked asked, RoaringBitmap rows) {
+  private ScanTask groups(Asked asked, RoaringBitmap rows, Set<String> by) {
     FileScanTask task = asked.task;
     Manifest.Covered covered = asked.covered;
     if (!Manifest.sameSplits(covered, task.file().splitOffsets())) {
@@ -233,7 +233,7 @@ final class Pruner {
       return task;
     }
     RowGroups some = new RowGroups(task, kept);
-    report.groups(pieces.size(), kept.size(), task.length() - some.length());
+    report.groups(by, pieces.size(), kept.size(), task.length() - some.length());
     return kept.size() == pieces.size() ? task : some;
   }
 }

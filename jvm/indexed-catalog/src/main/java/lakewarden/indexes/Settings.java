@@ -16,14 +16,14 @@ final class Settings {
 
   Settings(CaseInsensitiveStringMap options) {
     enabled = options.getBoolean(PREFIX + "enabled", true);
-    cacheBytes = number(options, "cache-bytes", 256 * MEBIBYTE);
-    planMillis = number(options, "plan-ms", 5_000);
-    mostBlobBytes = number(options, "max-blob-bytes", 64 * MEBIBYTE);
-    mostJoinValues = number(options, "join-values", 10_000);
+    cacheBytes = number(options, PREFIX, "cache-bytes", 256 * MEBIBYTE);
+    planMillis = number(options, PREFIX, "plan-ms", 5_000);
+    mostBlobBytes = number(options, PREFIX, "max-blob-bytes", 64 * MEBIBYTE);
+    mostJoinValues = number(options, PREFIX, "join-values", 10_000);
   }
 
-  private static long number(CaseInsensitiveStringMap options, String key, long usual) {
-    String said = options.getOrDefault(PREFIX + key, String.valueOf(usual));
+  static long number(CaseInsensitiveStringMap options, String prefix, String key, long usual) {
+    String said = options.getOrDefault(prefix + key, String.valueOf(usual));
     try {
       long number = Long.parseLong(said.trim());
       if (number >= 0) {
@@ -33,6 +33,6 @@ final class Settings {
       // Said below, as for a negative number.
     }
     throw new IllegalArgumentException(
-        String.format(Locale.ROOT, "%s%s must be a number of 0 or more: %s", PREFIX, key, said));
+        String.format(Locale.ROOT, "%s%s must be a number of 0 or more: %s", prefix, key, said));
   }
 }

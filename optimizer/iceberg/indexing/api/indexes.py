@@ -11,6 +11,7 @@ from optimizer.iceberg.indexing.selectors import (
     columns_covered,
     coverage_rows,
     policy_of,
+    uses_lately,
 )
 from optimizer.iceberg.indexing.services.estimates import (
     QUERIES_A_DAY,
@@ -43,6 +44,17 @@ class IndexedColumnSerializer(serializers.Serializer[Any]):
     )
 
 
+class IndexUseSerializer(serializers.Serializer[Any]):
+    """What one index saved in the last seven days, as readers reported it."""
+
+    column = serializers.CharField(read_only=True)
+    kind = serializers.CharField(read_only=True)
+    n_plans = serializers.IntegerField(read_only=True, help_text="plans of which it dropped files")
+    n_files = serializers.IntegerField(read_only=True, help_text="data files dropped")
+    n_bytes = serializers.IntegerField(read_only=True, help_text="bytes not read")
+    last_used_at = serializers.DateTimeField(read_only=True)
+
+
 class TableIndexesSerializer(serializers.Serializer[Any]):
     """The file indexes of a table."""
 
@@ -51,6 +63,7 @@ class TableIndexesSerializer(serializers.Serializer[Any]):
     )
     wanted_by = serializers.CharField(read_only=True, help_text="the scope that says so")
     columns = IndexedColumnSerializer(many=True, read_only=True)
+    uses = IndexUseSerializer(many=True, read_only=True)
 
 
 class IndexCoverageSerializer(serializers.ModelSerializer[IndexCoverage]):
@@ -78,6 +91,7 @@ class TableIndexes(ApiView):
             "wanted": list(map(str, wanted)),
             "wanted_by": found.sources["index_columns"],
             "columns": columns_covered(row, wanted),
+            "uses": uses_lately(row, now=timezone.now()),
         }
 
 

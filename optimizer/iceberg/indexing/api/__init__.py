@@ -1,0 +1,1 @@
+"""API of file indexes: what a table has, and what readers report."""

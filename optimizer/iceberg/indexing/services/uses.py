@@ -1,0 +1,89 @@
+"""Sums up what readers report of indexes: by table, column, kind and day, for some weeks."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F
+
+from optimizer.iceberg.indexing.selectors import coverage_rows, policy_of
+from optimizer.models import IcebergTable, IndexUse
+from portal.access.lakes import get_lake
+from portal.access.models import User
+from portal.access.visibility import visible_to
+
+KEPT_DAYS = 35
+_MOST = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedUse:
+    """What one index did since the reader's last report."""
+
+    column: str
+    kind: str
+    n_plans: int
+    n_files: int
+    n_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """How many uses were added, and how many are of no table, column or index that is known."""
+
+    taken: int
+    ignored: int
+
+
+def uses_report(
+    lake: str,
+    reports: Iterable[tuple[str, Iterable[ReportedUse]]],
+    *,
+    user: User,
+    now: datetime,
+) -> Taken:
+    """Add what indexes did, by the UUIDs of tables; sent twice it is counted twice.
+
+    What names no table that the person sees, or no column that has an index there, is counted and
+    left: a reader may know a table some seconds earlier, and names would fill the database.
+
+    Raises:
+        NotVisible: `lake.unknown`.
+    """
+    get_lake(lake)
+    given = [(uuid, list(uses)) for uuid, uses in reports]
+    seen = IcebergTable.objects.filter(visible_to(user), lake=lake, is_deleted=False)
+    rows = {row.uuid: row for row in seen.filter(uuid__in={uuid for uuid, _ in given})}
+    taken = 0
+    for uuid, uses in given:
+        if row := rows.get(uuid):
+            taken += _add(row, uses, now=now)
+    return Taken(taken, sum(len(uses) for _, uses in given) - taken)
+
+
+def _add(row: IcebergTable, uses: Iterable[ReportedUse], *, now: datetime) -> int:
+    known = set(coverage_rows(row).values_list("column", flat=True).distinct())
+    known |= {one.column for one in policy_of(row).policy.index_columns}
+    found = [one for one in uses if one.column in known]
+    if not found:
+        return 0
+    today = now.astimezone(UTC).date()
+    with transaction.atomic():
+        for one in found:
+            use, _ = IndexUse.objects.get_or_create(
+                table=row,
+                day=today,
+                column=one.column,
+                kind=one.kind,
+                defaults={"last_used_at": now},
+            )
+            # A reader that lies may not make a sum that the database cannot hold.
+            IndexUse.objects.filter(pk=use.pk, n_bytes__lt=_MOST).update(
+                n_plans=F("n_plans") + one.n_plans,
+                n_files=F("n_files") + one.n_files,
+                n_bytes=F("n_bytes") + one.n_bytes,
+                last_used_at=now,
+            )
+        row.index_uses.filter(day__lt=today - timedelta(days=KEPT_DAYS)).delete()
+    return len(found)
