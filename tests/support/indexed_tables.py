@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import orc
 from pyspark.sql import DataFrame, SparkSession
 
 from optimizer.indexes.domain.manifest import (
@@ -142,7 +143,8 @@ class IndexedTable:
         puffin = PuffinWriter(snapshot_id=1, sequence_number=1)
         name, parts = f"{uuid4()}.puffin", [puffin.start()]
         for entry in self.entries():
-            values = _columns(Path(entry.file_path.removeprefix("file:")), kinds)
+            path = Path(entry.file_path.removeprefix("file:"))
+            values = self._orc_columns(path, kinds) if _is_orc(path) else _columns(path, kinds)
             places: dict[BlobKey, BlobPlace] = {}
             for column, wanted in kinds.items():
                 field_id, iceberg_type, plain = values[column]
@@ -161,11 +163,23 @@ class IndexedTable:
         self.publish()
         return self
 
+    def _orc_columns(
+        self, path: Path, names: Iterable[str]
+    ) -> dict[str, tuple[int, str, list[Any]]]:
+        read, schema = orc.ORCFile(path).read(), self.java.schema()
+        return {
+            name: (
+                schema.findField(name).fieldId(),
+                _type(read.schema.field(name).type),
+                read.column(name).to_pylist(),
+            )
+            for name in names
+        }
+
     def _cover(self, entry: Any, places: Mapping[BlobKey, BlobPlace]) -> None:
         path = Path(entry.file_path.removeprefix("file:"))
-        found = pq.ParquetFile(path).metadata
         offsets = list(entry.split_offsets or [])
-        rows = [found.row_group(i).num_rows for i in range(found.num_row_groups)]
+        rows = _rows_of_groups(path)
         groups = tuple(zip(offsets, rows, strict=True)) if len(offsets) == len(rows) else ()
         data_file = DataFile(
             entry.file_path,
@@ -190,6 +204,19 @@ class IndexedTable:
 
     def puffins(self) -> list[Path]:
         return sorted((self.indexes / "files").glob("*.puffin"))
+
+
+def _is_orc(path: Path) -> bool:
+    return path.suffix == ".orc"
+
+
+def _rows_of_groups(path: Path) -> list[int]:
+    """Return the rows of each row group, or stripe."""
+    if _is_orc(path):
+        file = orc.ORCFile(path)
+        return [file.read_stripe(i).num_rows for i in range(file.nstripes)]
+    found = pq.ParquetFile(path).metadata
+    return [found.row_group(i).num_rows for i in range(found.num_row_groups)]
 
 
 def _columns(path: Path, names: Iterable[str]) -> dict[str, tuple[int, str, list[Any]]]:

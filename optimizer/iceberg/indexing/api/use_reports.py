@@ -30,13 +30,13 @@ class TableUsesSerializer(serializers.Serializer[Any]):
     """The indexes of one table."""
 
     table_uuid = serializers.UUIDField(help_text="Iceberg's own")
-    indexes = ReportedUseSerializer(many=True, max_length=MOST_USES)
+    indexes = serializers.ListField(child=ReportedUseSerializer(), max_length=MOST_USES)
 
 
 class UseReportSerializer(serializers.Serializer[Any]):
     """What one reader's plans did since its last report."""
 
-    tables = TableUsesSerializer(many=True, max_length=MOST_TABLES)
+    tables = serializers.ListField(child=TableUsesSerializer(), max_length=MOST_TABLES)
 
 
 class TakenSerializer(serializers.Serializer[Any]):

@@ -100,7 +100,8 @@ class Asking:
         self.golden, self.names = golden, names
 
     def apply(self, leaf: Any) -> Any:
-        answer = self.golden.reader.spark._jvm.lakewarden.indexes.format.Answer.UNKNOWN
+        jvm: Any = self.golden.reader.spark._jvm
+        answer = jvm.lakewarden.indexes.format.Answer.UNKNOWN
         for name in self.names:
             if self.golden.blobs[name]["field_id"] == get_field(leaf, "field"):
                 answer = answer.narrowedBy(self.golden.indexes[name].ask(leaf))
@@ -113,7 +114,8 @@ class Asking:
 @pytest.fixture(scope="module")
 def golden(spark: SparkSession) -> Golden:
     # It stays up, as PySpark leaves it: one that was shut down is not started again.
-    ensure_callback_server_started(spark.sparkContext._gateway)
+    start: Any = ensure_callback_server_started
+    start(spark.sparkContext._gateway)
     return Golden(JvmReader(spark))
 
 
