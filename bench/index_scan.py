@@ -237,7 +237,9 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=Path("var/bench-index"))
     given = parser.parse_args()
     asked = questions(given.files * given.rows)
-    tables, indexed, indexes = TABLES, "indexed", INDEXES
+    tables: Sequence[str] = TABLES
+    indexes: Sequence[str] = INDEXES
+    indexed = "indexed"
     if given.look_up:
         asked, tables, indexed, indexes = asked[:1], TABLES[:2], "plain", INDEXES[:1]
     with opened_lake(given.work) as (spark, config):

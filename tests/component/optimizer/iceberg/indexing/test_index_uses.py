@@ -83,7 +83,7 @@ def test_what_is_reported_is_summed_by_day_and_shown(people: People, table: Iceb
     assert IndexUse.objects.filter(kind="bloomrf").count() == 1
     text = keeper.get(PAGE).content.decode()
     assert "Savings of the last 7 days" in text
-    assert "20 days ago" in text
+    assert "bloomrf" in text
     said = keeper.get(f"/api/v1/optimizer/tables/{table.pk}/indexes/").json()
     assert [(one["kind"], one["n_plans"], one["n_files"]) for one in said["uses"]] == [
         ("bitmap", 4, 6),
