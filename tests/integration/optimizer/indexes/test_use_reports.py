@@ -81,7 +81,8 @@ def test_counts_are_sent_in_batches_and_hold_no_value(
     table = made(lake, "reports.sums").index(KINDS)
     for where in ("id = 15", "id = 15 AND word = 'w15'", "score > 0"):
         lake.same(ALL, table=table.name, where=where)
-    assert counts(lake, at_least=2)["lost"] == 0
+    helped = [one for one in lake.catalog.reports() if one.dropped()]
+    assert counts(lake, at_least=len(helped))["lost"] == 0
     assert set(portal.tokens) == {"Bearer secret-of-spark"}
     sums: dict[tuple[str, str], list[int]] = {}
     for body in portal.bodies:

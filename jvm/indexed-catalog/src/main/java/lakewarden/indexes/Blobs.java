@@ -38,21 +38,64 @@ final class Blobs {
             return thread;
           });
 
-  /** One blob to be read, and how to check it. */
+  /**
+   * One blob to be read, and how to check it. It is its own key: an index that was read for the same
+   * column of the same data file is not checked again. The strings are the manifest's own, so a plan
+   * of many files neither builds nor hashes any.
+   */
   static final class Wanted {
+    final String folder;
     final String file;
     final long offset;
     final int length;
     final Check check;
-    private final String key;
+    private final String location;
+    private final Column column;
 
-    /** `as` names what the blob must be of: an index that was read for that is not checked again. */
-    Wanted(String file, long offset, int length, String as, Check check) {
-      this.file = file;
-      this.offset = offset;
-      this.length = length;
+    Wanted(String folder, Manifest.Blob blob, String location, Column column, Check check) {
+      this.folder = folder;
+      this.file = blob.file;
+      this.offset = blob.offset;
+      this.length = blob.length;
+      this.location = location;
+      this.column = column;
       this.check = check;
-      this.key = file + "@" + offset + " " + as;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      if (!(other instanceof Wanted)) {
+        return false;
+      }
+      Wanted that = (Wanted) other;
+      return offset == that.offset
+          && length == that.length
+          && column.field == that.column.field
+          && column.of == that.column.of
+          && column.scale == that.column.scale
+          && file.equals(that.file)
+          && folder.equals(that.folder)
+          && location.equals(that.location);
+    }
+
+    @Override
+    public int hashCode() {
+      return 31 * file.hashCode() + Long.hashCode(offset);
+    }
+
+    /** What the cache keeps: without what reads it, which holds the table and its plan. */
+    private Wanted key() {
+      return new Wanted(this);
+    }
+
+    private Wanted(Wanted other) {
+      folder = other.folder;
+      file = other.file;
+      offset = other.offset;
+      length = other.length;
+      location = other.location;
+      column = other.column;
+      check = null;
     }
   }
 
@@ -62,7 +105,7 @@ final class Blobs {
   }
 
   private final long mostBytes;
-  private final LinkedHashMap<String, Index> cache = new LinkedHashMap<>(64, 0.75f, true);
+  private final LinkedHashMap<Wanted, Index> cache = new LinkedHashMap<>(64, 0.75f, true);
   private long held;
 
   Blobs(long mostBytes) {
@@ -78,7 +121,7 @@ final class Blobs {
     Index[] found = new Index[wanted.size()];
     List<Integer> missing = new ArrayList<>();
     for (int i = 0; i < found.length; i++) {
-      found[i] = cached(wanted.get(i).key);
+      found[i] = cached(wanted.get(i));
       if (found[i] != null) {
         report.cached();
       } else {
@@ -147,7 +190,7 @@ final class Blobs {
     }
     byte[] run = new byte[(int) (end - start)];
     int got;
-    try (SeekableInputStream in = io.newInputFile(wanted.get(places.get(0)).file).newStream()) {
+    try (SeekableInputStream in = open(io, wanted.get(places.get(0)))) {
       in.seek(start);
       got = IOUtil.readRemaining(in, run, 0, run.length);
     } catch (IOException | RuntimeException e) {
@@ -167,7 +210,7 @@ final class Blobs {
       byte[] bytes = Arrays.copyOfRange(run, from, Math.max(from, Math.min(got, from + one.length)));
       try {
         Index index = one.check.read(bytes);
-        keep(one.key, index);
+        keep(one.key(), index);
         synchronized (found) {
           found[i] = index;
         }
@@ -177,13 +220,17 @@ final class Blobs {
     }
   }
 
-  private Index cached(String key) {
+  private static SeekableInputStream open(FileIO io, Wanted wanted) {
+    return io.newInputFile(wanted.folder + wanted.file).newStream();
+  }
+
+  private Index cached(Wanted key) {
     synchronized (cache) {
       return cache.get(key);
     }
   }
 
-  private void keep(String key, Index index) {
+  private void keep(Wanted key, Index index) {
     if (index.bytes() > mostBytes / 2) {
       return;
     }

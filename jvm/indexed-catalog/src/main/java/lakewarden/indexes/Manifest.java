@@ -43,6 +43,7 @@ final class Manifest {
 
   /** A data file as it was when its blobs were built. */
   static final class Covered {
+    final String location;
     final long size;
     final long records;
 
@@ -55,7 +56,10 @@ final class Manifest {
     final long[] splitRows;
     private final List<Blob> blobs = new ArrayList<>(2);
 
-    private Covered(long size, long records, Long sequence, long[] splitOffsets, long[] splitRows) {
+    private Covered(
+        String location, long size, long records, Long sequence, long[] splitOffsets,
+        long[] splitRows) {
+      this.location = location;
       this.size = size;
       this.records = records;
       this.sequence = sequence;
@@ -198,7 +202,7 @@ final class Manifest {
         offsets[i] = groups.get(2 * i);
         rows[i] = groups.get(2 * i + 1);
       }
-      Covered covered = new Covered(size, records, sequence, offsets, rows);
+      Covered covered = new Covered(location, size, records, sequence, offsets, rows);
       dataFiles.add(covered);
       manifest.byLocation.put(location, covered);
     }

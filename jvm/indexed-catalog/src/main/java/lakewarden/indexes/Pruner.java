@@ -143,7 +143,7 @@ final class Pruner {
     List<Blobs.Wanted> wanted = new ArrayList<>();
     for (Asked asked : chunk) {
       for (Manifest.Blob blob : asked.chosen) {
-        wanted.add(wanted(asked.task.file(), blob));
+        wanted.add(wanted(asked, blob));
       }
     }
     List<Index> read = blobs.read(table.io(), wanted, deadline, report);
@@ -163,14 +163,14 @@ final class Pruner {
     }
   }
 
-  private Blobs.Wanted wanted(DataFile file, Manifest.Blob blob) {
+  private Blobs.Wanted wanted(Asked asked, Manifest.Blob blob) {
     Column column = columns.get(blob.field);
-    String as = blob.field + " " + column.of + " " + column.scale + " " + file.location();
+    Manifest.Covered covered = asked.covered;
     return new Blobs.Wanted(
-        folder + blob.file, blob.offset, blob.length, as,
+        folder, blob, covered.location, column,
         bytes ->
             Envelope.read(
-                bytes, uuid, blob.field, file.location(), file.recordCount(), column.of,
+                bytes, uuid, blob.field, covered.location, covered.records, column.of,
                 column.scale));
   }
 
