@@ -70,7 +70,9 @@ def _changed(lake: IndexedTables, mode: str) -> None:
 def main(master: str, folder: str) -> None:
     """Change a table by copies and one by deletion vectors; every answer must be the plain one."""
     spark = _session(master)
-    lake = IndexedTables.under(spark, Path(folder) / "lake")
+    root = Path(folder) / "lake"
+    root.mkdir()
+    lake = IndexedTables.under(spark, root)
     for mode in ("copy-on-write", "merge-on-read"):
         _changed(lake, mode)
     spark.stop()

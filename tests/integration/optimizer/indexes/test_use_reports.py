@@ -55,6 +55,7 @@ def portal() -> Iterator[Portal]:
 
 
 def lake_of(spark: SparkSession, root: Path, uri: str, **settings: str) -> IndexedTables:
+    root.mkdir(exist_ok=True)
     reporting = {"report-uri": uri, "report-ms": "50", **settings}
     lake = IndexedTables.under(spark, root, plan_ms="5000")
     for key, value in reporting.items():
