@@ -3,6 +3,7 @@
 from django.urls import URLPattern
 
 from optimizer.console import urls as console
+from optimizer.cubes import urls as cubes
 from optimizer.hudi.pages import urls as hudi
 from optimizer.iceberg.indexing import urls as iceberg_indexing
 from optimizer.iceberg.maintenance import urls as iceberg_maintenance
@@ -16,6 +17,7 @@ app_name = "optimizer-api"
 
 urlpatterns: list[URLPattern] = [
     *console.api_urlpatterns,
+    *cubes.api_urlpatterns,
     *hudi.api_urlpatterns,
     *iceberg_indexing.api_urlpatterns,
     *iceberg_maintenance.api_urlpatterns,

@@ -13,6 +13,7 @@ CAPABILITIES = (
     "iceberg.maintenance",
     "iceberg.indexing",
     "iceberg.planner",
+    "cubes",
     "pruning",
     "hudi.tables",
     "hudi.planner",

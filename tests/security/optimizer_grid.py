@@ -13,11 +13,14 @@ HUDI = ("table_id:hudi_id",)
 SCOPE = ("scope:policy_scope",)
 SERVED = ("table_id:served_hudi_id",)
 PRUNE = ("run_id:prune_id",)
+CUBE = ("cube_id:cube_id",)
 TASK = ("task_id:optimize_task_id",)
 
 SERVICE = {"service": "COMPACTION", "step": "EXECUTE", "instants": [], **WHY}
 
 QUERY = {"sql": "SELECT * FROM sales.paused WHERE id = 5", "dialect": "trino", "max_files": 10}
+
+CUBE_DRAFT = {"name": "by_kind", "dimensions": "kind", "measures": "price: sum"}
 
 POLICIES_AND_TASKS: Mapping[str, Row] = {
     "optimizer:table-policy": Row(OF_THE_TABLE, OF_THE_TABLE, ICEBERG, body=FORM),
@@ -45,6 +48,40 @@ POLICIES_AND_TASKS: Mapping[str, Row] = {
         ("optimizer:index-estimate-shown", "optimizer-api:index-estimate-shown"),
         Row(OF_THE_TABLE, values=(*ICEBERG, "run_id:estimate_id")),
     ),
+    "optimizer:cubes": Row(SIGNED_IN),
+    "optimizer-api:cubes": Row(SIGNED_IN),
+    "optimizer:cube-define": Row(OF_THE_TABLE, OF_THE_TABLE, ICEBERG, body=CUBE_DRAFT),
+    "optimizer:cube-check": post_only(OF_THE_TABLE, *ICEBERG, **CUBE_DRAFT),
+    "optimizer:cube-change": Row(OF_THE_TABLE, OF_THE_TABLE, CUBE, body=CUBE_DRAFT),
+    "optimizer-api:cube-estimates": post_only(OF_THE_TABLE, *ICEBERG, **CUBE_DRAFT),
+    **dict.fromkeys(
+        ("optimizer:cube-estimate", "optimizer-api:cube-estimate"),
+        Row(OF_THE_TABLE, values=(*ICEBERG, "run_id:cube_estimate_id")),
+    ),
+    "optimizer:cube-accept": post_only(OF_THE_TABLE, *ICEBERG, "run_id:cube_estimate_id", **WHY),
+    "optimizer-api:table-cubes": post_only(
+        OF_THE_TABLE, *ICEBERG, estimate="@cube_estimate_id", **WHY
+    ),
+    "optimizer-api:cube-change": post_only(
+        OF_THE_TABLE, *CUBE, estimate="@cube_change_id", seen=1, **WHY
+    ),
+    **dict.fromkeys(
+        (
+            *("optimizer:cube", "optimizer-api:cube", "optimizer-api:cube-coverage"),
+            *("optimizer-api:cube-versions", "optimizer-api:cube-builds"),
+        ),
+        Row(OF_THE_TABLE, values=CUBE),
+    ),
+    **{
+        f"{area}:cube-{name}": post_only(OF_THE_TABLE, *values, **WHY)
+        for area in ("optimizer", "optimizer-api")
+        for name, values in (
+            ("rebuild", CUBE),
+            ("pause", CUBE),
+            ("resume", ("cube_id:paused_cube_id",)),
+            ("drop", CUBE),
+        )
+    },
     "optimizer:prune": Row(SIGNED_IN, OF_THE_TABLE, body=QUERY),
     "optimizer-api:prune": post_only(OF_THE_TABLE, **QUERY),
     "optimizer:prune-query": Row(frozenset({"owner"}), values=PRUNE),

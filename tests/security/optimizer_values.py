@@ -5,7 +5,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from optimizer.core.domain.tasks import TaskKind
+from optimizer.cubes.domain.drafts import Draft
 from optimizer.models import PolicyVersion, Quarantine, RemovalPlan
+from tests.component.optimizer.cubes.cube_rows import cube, estimate
 from tests.component.optimizer.hudi import hudi_shown
 from tests.component.optimizer.hudi.hudi_task_rows import hudi, looked
 from tests.component.optimizer.iceberg.removal_rows import proposed
@@ -52,7 +54,12 @@ def optimizer_values(now: datetime) -> Mapping[str, Any]:
     healthy = hudi_shown.healthy()
     shown = hudi_shown.hudi("orders", seen=healthy, db="sales", owner="alice")
     held = hudi("held", db="sales", owner="alice", is_paused=True, paused_by="otto")
+    changed = Draft("of_shop", dimensions="shop", measures="price: sum")
     return {
+        "cube_id": cube(row, "of_shop", now=now).pk,
+        "paused_cube_id": cube(row, "resting", now=now, state="PAUSED").pk,
+        "cube_estimate_id": str(estimate(row).pk),
+        "cube_change_id": str(estimate(row, changed).pk),
         "iceberg_id": row.pk,
         "hudi_id": shown.pk,
         "paused_iceberg_id": paused.pk,

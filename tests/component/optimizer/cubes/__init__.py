@@ -1,0 +1,1 @@
+"""Cubes: definitions, what people ask of them, pages and API."""
