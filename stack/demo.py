@@ -26,7 +26,7 @@ from portal.lake.names import TableName
 from stack.dashboards import open_dashboards, trouble_front_ends
 from stack.demo_days import N_PLAYED_DAYS, Made, Progress, played_days
 from stack.errors import StackError
-from stack.lake import carts, clicks, feed, live, web_logs
+from stack.lake import carts, clicks, feed, live, star, web_logs
 from stack.lake.plan import DATABASES
 from stack.ledger import Ledger
 from stack.people import ADMINS, DEMO_PASSWORD, OPERATORS, OWNERS, log_ins
@@ -205,8 +205,11 @@ class Demo:
         """Make the lake's tables known, and say what is wanted of some of them."""
         with Metastore.connect(stack.config()) as metastore:
             has_clicks, has_carts = clicks.is_there(metastore), carts.is_there(metastore)
-            has_logs = web_logs.is_there(metastore)
+            has_logs, has_star = web_logs.is_there(metastore), star.is_there(metastore)
         wanted: dict[str, tuple[TableName, str, Mapping[str, object], str]] = {}
+        if has_star:
+            why = "A dashboard sums it up by maker, category and city"
+            wanted["cubes"] = (star.ORDERS, "iceberg", star.POLICY, why)
         if has_clicks:
             why = "A stream writes it: small files and deletes all day long"
             wanted["optimizer"] = (clicks.LIVE, "iceberg", clicks.POLICY, why)
@@ -226,6 +229,19 @@ class Demo:
                     command += [json.dumps(dict(values)), "--format", form, "--lake", LAKE]
                     command += ["--user", next(iter(ADMINS)), "--reason", why]
                     _run(command, environment=environment)
+
+        if has_star:
+            self._set_up_cube(environment=environment)
+
+    def _set_up_cube(self, *, environment: dict[str, str]) -> None:
+        """Declare the cube of the star schema."""
+        table = f"{star.ORDERS.db}.{star.ORDERS.table}"
+        with self.made.once("cube", f"A cube of {table}") as todo:
+            if todo:
+                command = ["manage.py", "optimizer_cube", table, json.dumps(dict(star.CUBE))]
+                command += ["--lake", LAKE, "--user", star.OWNER]
+                command += ["--reason", "The sales dashboard asks for sums by maker and city"]
+                _run(command, environment=environment)
 
     def _set_up_readiness(self, stack: Stack, *, environment: dict[str, str]) -> None:
         """Declare by when a table's partitions are ready; the portal looks as soon as it runs."""

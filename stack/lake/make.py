@@ -25,6 +25,7 @@ from stack.lake.plan import DATABASES, tables
 from stack.lake.session import open_session
 from stack.lake.special import make_lake_formats, make_transactional, move_to_odd_places
 from stack.lake.specs import TableSpec
+from stack.lake.star_write import make_star
 from stack.lake.stream import make_clicks
 from stack.lake.web_logs_write import make_web_logs
 from stack.lake.write import write_table
@@ -117,6 +118,7 @@ def main() -> None:
         make_lake_formats(spark)
         make_clicks(spark, now=now)
         make_web_logs(spark, now=now)
+        make_star(spark, now=now)
         _say("Iceberg tables, a Hudi table, a view")
         # Last of all: the writer of one of them dies, and the session with it.
         make_carts(spark, today=now.date())

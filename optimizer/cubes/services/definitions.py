@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from optimizer.cubes.domain.definition import as_json, parse
 from optimizer.cubes.domain.states import BUILT, CubeState
 from optimizer.cubes.services.estimates import check_answers, check_joins, usable_estimate
 from optimizer.models import Cube, CubeVersion, IcebergTable
@@ -23,6 +24,26 @@ MAX_CUBES = 20
 """Each commit is read for every cube of its table."""
 
 
+def cube_declare(
+    table: IcebergTable, definition: Mapping[str, Any], *, user: User, reason: str, now: datetime
+) -> Cube:
+    """Define a cube without an estimate, for programs that know it; each build checks it.
+
+    Declared again as it is, it stays; otherwise as `cube_define` of a name that is taken.
+
+    Raises:
+        As `cube_define`; RuleViolation: `cube.definition`, `cube.expression`.
+    """
+    check_answers(table, user)
+    reason = parse_reason(reason)
+    whole = as_json(parse({**definition, "table": {"name": str(table), "uuid": table.uuid}}))
+    check_joins(table, whole, user)
+    known = table.cubes.filter(name=whole["name"], is_there=True).first()
+    if known is not None and _meaning(current_version(known).definition) == _meaning(whole):
+        return known
+    return _made(table, {"definition": whole}, by=user.username, reason=reason, now=now)
+
+
 def cube_define(
     table: IcebergTable, estimate: Run, *, user: User, reason: str, now: datetime
 ) -> Cube:
@@ -34,6 +55,12 @@ def cube_define(
         StaleState: `cube.estimate`, `cube.name`.
     """
     found, reason = _checked(table, estimate, user=user, reason=reason)
+    return _made(table, found, by=user.username, reason=reason, now=now)
+
+
+def _made(
+    table: IcebergTable, found: Mapping[str, Any], *, by: str, reason: str, now: datetime
+) -> Cube:
     name = found["definition"]["name"]
     if table.cubes.filter(is_there=True).count() >= MAX_CUBES:
         raise RuleViolation("cube.most", f"{table} has {MAX_CUBES} cubes; drop one first.")
@@ -42,11 +69,9 @@ def cube_define(
         raise taken
     try:
         with transaction.atomic():
-            cube = Cube.objects.create(
-                table=table, name=name, created_by=user.username, created_at=now
-            )
-            _version(cube, found, version=1, by=user.username, reason=reason, at=now)
-            cube_audit("optimizer.cube_defined", cube, by=user.username, reason=reason, now=now)
+            cube = Cube.objects.create(table=table, name=name, created_by=by, created_at=now)
+            _version(cube, found, version=1, by=by, reason=reason, at=now)
+            cube_audit("optimizer.cube_defined", cube, by=by, reason=reason, now=now)
     except IntegrityError as error:
         raise taken from error
     return cube

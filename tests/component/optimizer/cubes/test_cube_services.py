@@ -6,7 +6,12 @@ from typing import Any
 import pytest
 
 from optimizer.cubes.domain.drafts import Draft
-from optimizer.cubes.services.definitions import cube_change, cube_define, cube_rebuild
+from optimizer.cubes.services.definitions import (
+    cube_change,
+    cube_declare,
+    cube_define,
+    cube_rebuild,
+)
 from optimizer.cubes.services.estimates import estimate_request
 from optimizer.cubes.services.upkeep import cube_drop, cube_pause, cube_resume, drop_ingest
 from optimizer.models import Cube, IcebergTable
@@ -14,6 +19,7 @@ from portal.audit.models import AuditEvent
 from portal.lake.errors import PortalError
 from portal.runs.domain import RunState
 from portal.runs.models import Run
+from stack.lake import star
 from tests.component.conftest import People
 from tests.component.optimizer.cubes.cube_rows import DRAFT, cube, estimate
 from tests.component.optimizer.optimizer_rows import iceberg
@@ -152,3 +158,18 @@ def test_a_gone_table_and_too_many_cubes_are_refused(
     refused("cube.most", cube_define, table, estimate(table), **said)
     table.is_deleted = True
     refused("optimizer.gone", estimate_request, table, DRAFT, user=people.owner, now=now)
+
+
+def test_a_program_declares_a_cube_without_an_estimate_once(
+    people: People, table: IcebergTable, now: datetime
+) -> None:
+    for name in ("products", "makers", "shops"):
+        iceberg(f"star_{name}", db="sales", now=now, owner=people.owner.username)
+    said: dict[str, Any] = {"user": people.owner, "reason": "so", "now": now}
+    made = cube_declare(table, star.CUBE, **said)
+    assert cube_declare(table, star.CUBE, **said) == made
+    assert made.versions.get().definition["table"] == {"name": "shop.clicks", "uuid": table.uuid}
+    other = {**star.CUBE, "joins": [], "dimensions": [], "measures": []}
+    refused("cube.definition", cube_declare, table, other, **said)
+    stranger = {**said, "user": people.stranger}
+    refused("policy.table", cube_declare, table, star.CUBE, **stranger)
