@@ -256,7 +256,7 @@ class CubeChange(ApiView):
 
     @operation("optimizer_cubes_change", body=CubeChangeSerializer, answer=CubeDetailSerializer)
     def post(self, cube_id: int) -> object:
-        """Give a cube the definition of an estimate as its next version; it is built anew."""
+        """Give a cube the definition of an estimate as its next version; it is rebuilt."""
         cube, said = get_cube_for_user(cube_id, self.user), self.data
         estimate = get_estimate(cube.table, said["estimate"])
         return cube_change(
@@ -276,11 +276,11 @@ def _asked(view: ApiView, service: Callable[..., object], cube_id: int) -> Cube:
 
 
 class CubeRebuild(ApiView):
-    """Building anew."""
+    """Rebuilding."""
 
     @operation("optimizer_cubes_rebuild", body=ReasonSerializer, answer=CubeSerializer)
     def post(self, cube_id: int) -> object:
-        """Have a cube built anew from all data files."""
+        """Have a cube rebuilt from all data files."""
         return _asked(self, cube_rebuild, cube_id)
 
 

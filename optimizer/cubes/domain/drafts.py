@@ -278,7 +278,7 @@ def _star_tree(draft: Draft, dimensions: Sequence[str], reading: _Reading) -> di
             reading.no(name, 0, f"{missing[0]} is no dimension of the cube.")
     return {
         "max_leaf": draft.max_leaf,
-        "dimensions": over or list(dimensions),
+        "dimensions": over,
         "skip_star": skipped,
     }
 

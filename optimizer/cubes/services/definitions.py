@@ -1,4 +1,4 @@
-"""Defines a cube, changes it by a new version, and has it built anew; each with a reason.
+"""Defines a cube, changes it by a new version, and has it rebuilt; each with a reason.
 
 A definition comes from an estimate that found nothing wrong with it. Who answers for the table, as
 for its policy, may do so, and must be able to see the joined tables.
@@ -80,7 +80,7 @@ def _made(
 def cube_change(
     cube: Cube, estimate: Run, *, seen: int, user: User, reason: str, now: datetime
 ) -> Cube:
-    """Give a cube the definition of an estimate, as its next version; it is built anew.
+    """Give a cube the definition of an estimate, as its next version; it is rebuilt.
 
     `seen` is the version that stood on the page. The same change twice is StaleState the second
     time.
@@ -92,15 +92,15 @@ def cube_change(
     if found["definition"]["name"] != cube.name:
         raise RuleViolation("cube.name", f"A cube keeps its name: write {cube.name}.", field="name")
     if _meaning(found["definition"]) == _meaning(current_version(cube).definition):
-        raise RuleViolation("cube.same", "Nothing would change; use Rebuild to build it anew.")
+        raise RuleViolation("cube.same", "Nothing would change; use Rebuild to rebuild it.")
     _replace(cube, found, seen=seen, by=user.username, reason=reason, now=now)
     return cube
 
 
 def cube_rebuild(cube: Cube, *, user: User, reason: str, now: datetime) -> Cube:
-    """Have a cube built anew from all files: the same definition, as its next version.
+    """Have a cube rebuilt from all files: the same definition, as its next version.
 
-    Called twice it is built anew twice, unless the first has not begun.
+    Called twice it is rebuilt twice, unless the first has not begun.
 
     Raises:
         NotVisible, NotAllowed: whoever does not answer for the table.

@@ -127,7 +127,7 @@ def _asked(service: Service, done: str) -> Callable[[HttpRequest, int], HttpResp
     return view
 
 
-rebuild = _asked(cube_rebuild, "The next run builds the cube anew from all data files.")
+rebuild = _asked(cube_rebuild, "The next run rebuilds the cube from all data files.")
 pause = _asked(cube_pause, "The cube is not built any further; what it covers is still used.")
 resume = _asked(cube_resume, "The next run builds what the cube does not cover.")
 drop = _asked(cube_drop, "A run takes the cube's table away; no data of the table is touched.")

@@ -88,7 +88,7 @@ def accept(request: HttpRequest, table_id: int, run_id: UUID) -> HttpResponse:
     else:
         seen = _number(request.POST.get("seen", ""))
         cube_change(cube, run, seen=seen, user=user, reason=reason, now=now)
-        messages.success(request, "The definition is changed; the next run builds the cube anew.")
+        messages.success(request, "The definition is changed; the next run rebuilds the cube.")
     return HttpResponseRedirect(cube_url(cube))
 
 
