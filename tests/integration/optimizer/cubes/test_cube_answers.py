@@ -46,6 +46,13 @@ UNUSED = {
     "SELECT count(*) FROM {s} LEFT JOIN lake.shop.store t ON t.s_id = s.shop AND s_city = 'c1'": (
         "outer join"
     ),
+    "SELECT s_city, count(*) FROM lake.shop.store t LEFT JOIN {s} ON t.s_id = s.shop "
+    "GROUP BY s_city": "none of lake.shop.sales",
+    "SELECT s_city, count(*) FROM {s} RIGHT JOIN lake.shop.store t ON t.s_id = s.shop "
+    "GROUP BY s_city": "none of lake.shop.sales",
+    "SELECT count(*) FROM {s} WHERE NOT ((note IS NOT NULL) <=> true) AND note IS NOT NULL": (
+        "note is no dimension"
+    ),
     "SELECT try_sum(qty) FROM {s}": "try_sum",
     "SELECT shop, channel, count(*) FROM {s} GROUP BY shop, channel WITH ROLLUP": "Expand",
 }

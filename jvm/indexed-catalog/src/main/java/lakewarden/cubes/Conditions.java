@@ -42,17 +42,18 @@ final class Conditions {
     }
     Attribute column = (Attribute) ((IsNotNull) condition).child();
     return all.stream()
-        .anyMatch(
-            one -> !one.canonicalized().equals(condition.canonicalized()) && needs(one, column));
+        .filter(one -> !one.canonicalized().equals(condition.canonicalized()))
+        // Below any other expression, "is not null" is false and not null.
+        .map(one -> one instanceof IsNotNull ? ((IsNotNull) one).child() : one)
+        .anyMatch(one -> needs(one, column));
   }
 
-  /** Whether the expression is null (so a condition fails) wherever the column is. */
+  /** Whether the expression is null wherever the column is. */
   private static boolean needs(Expression expression, Attribute column) {
     if (expression instanceof Attribute) {
       return ((Attribute) expression).exprId().equals(column.exprId());
     }
-    boolean through = INTOLERANT.isInstance(expression) || expression instanceof IsNotNull;
-    return through
+    return INTOLERANT.isInstance(expression)
         && Catalyst.list(expression.children()).stream().anyMatch(one -> needs(one, column));
   }
 }

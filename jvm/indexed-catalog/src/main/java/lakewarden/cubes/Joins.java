@@ -31,6 +31,9 @@ final class Joins {
   Joins(Query query, Leaf fact, Cube of) {
     this.query = query;
     cube = of.definition;
+    if (query.isNullable(fact)) {
+      throw new Unfit("an outer join keeps rows that are none of %s", fact.name());
+    }
     leaves.put("fact", fact);
     Stream.concat(query.conditions.stream(), query.optional.stream()).forEach(this::ask);
     readColumns("fact", fact);

@@ -9,7 +9,6 @@ import org.apache.iceberg.Table;
 import org.apache.iceberg.spark.source.SparkTable;
 import org.apache.iceberg.types.Types.NestedField;
 import org.apache.iceberg.util.SnapshotUtil;
-import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 
@@ -81,11 +80,6 @@ final class Leaf {
 
   SparkTable pinned() {
     return table.copyWithSnapshotId(snapshotId());
-  }
-
-  boolean has(Attribute attribute) {
-    return Catalyst.list(relation.output()).stream()
-        .anyMatch(one -> one.exprId().equals(attribute.exprId()));
   }
 
   /** The query's attribute of a field; null where the query does not read it. */

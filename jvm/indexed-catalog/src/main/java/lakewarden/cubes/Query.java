@@ -34,6 +34,9 @@ final class Query {
   /** Conditions of outer joins and of their optional sides: they take away no row of the other side. */
   final List<Expression> optional = new ArrayList<>();
 
+  /** Tables of which an outer join gives nulls where it finds no row. */
+  private final List<Leaf> nullable = new ArrayList<>();
+
   private final Map<ExprId, Expression> names = new HashMap<>();
 
   Query(Aggregate aggregate) {
@@ -56,7 +59,11 @@ final class Query {
     } else if (plan instanceof Join) {
       join((Join) plan, passed);
     } else if (plan instanceof DataSourceV2Relation) {
-      leaves.add(Leaf.of((DataSourceV2Relation) plan));
+      Leaf leaf = Leaf.of((DataSourceV2Relation) plan);
+      leaves.add(leaf);
+      if (passed == optional) {
+        nullable.add(leaf);
+      }
     } else {
       throw new Unfit("there is %s below the aggregate", plan.nodeName());
     }
@@ -102,7 +109,8 @@ final class Query {
         one -> one instanceof Attribute ? names.get(((Attribute) one).exprId()) : null);
   }
 
-  Leaf leafOf(Attribute attribute) {
-    return leaves.stream().filter(leaf -> leaf.has(attribute)).findFirst().orElse(null);
+  /** Whether rows may come of an outer join that are none of this table. */
+  boolean isNullable(Leaf leaf) {
+    return nullable.contains(leaf);
   }
 }
