@@ -4,13 +4,18 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.contrib.auth import logout
-from django.http import HttpRequest, HttpResponse, HttpResponseForbidden
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 _BEGAN = "lw_began_at"
 _SEEN = "lw_seen_at"
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 _WRITE_SEEN_EVERY_SECONDS = 60
+
+
+class ForeignSite(PermissionDenied):
+    """An unsafe request that another site had a browser send."""
 
 
 class SameSiteMiddleware:
@@ -23,7 +28,7 @@ class SameSiteMiddleware:
         """Let a request through unless `Sec-Fetch-Site` names a foreign page."""
         site = request.headers.get("Sec-Fetch-Site", "same-origin")
         if request.method not in _SAFE and site not in ("same-origin", "none"):
-            return HttpResponseForbidden("This request came from another site and was refused.")
+            raise ForeignSite("This request came from another site, so nothing was done.")
         return self.get_response(request)
 
 

@@ -9,10 +9,7 @@ from portal.approvals.domain import OPEN, ApprovalState, DecisionKind
 from portal.approvals.kinds import get_kind
 from portal.approvals.models import Approval, Decision
 
-OWN = (
-    "You requested it, or last changed what it is based on, so others must approve. You "
-    "may reject it."
-)
+OWN = "You requested it, or last changed what it is based on, so others must approve."
 GIVEN = "You have approved it; you may still reject it until it runs."
 
 
@@ -101,6 +98,10 @@ def steps_of(approval: Approval, user: User, *, now: datetime) -> Steps:
         has_decided = any(one.user_id == user.pk for one in approval.decisions.all())
         if is_requester(approval, user):
             blocked_reason = OWN
+            if "WITHDRAW" in moves:
+                blocked_reason += " You may withdraw it."
+            elif DecisionKind.REJECT in moves:
+                blocked_reason += " You may reject it."
         elif has_decided:
             blocked_reason = GIVEN
     return Steps(

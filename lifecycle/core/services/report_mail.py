@@ -99,20 +99,30 @@ class Trend:
         return [1000 * max(value, 0) // highest if highest > 0 else 0 for _, value in self.points]
 
 
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """The last lines of a mail; `off_url` turns off mails of its kind."""
+
+    text: str = ""
+    off_url: str = ""
+
+
+NO_CLOSING = Closing()
+
+
 def portal_url(path: str) -> str:
     """Return the whole address of a page."""
     return f"{settings.LAKEWARDEN_BASE_URL}{path}"
 
 
-def report_mail(  # noqa: PLR0913 - the parts of a mail, named by who calls
+def report_mail(
     subject: str,
     *,
     username: str,
     lead: str,
     sections: Sequence[Section],
     trends: Sequence[Trend] = (),
-    closing: str = "",
-    off_url: str = "",
+    closing: Closing = NO_CLOSING,
 ) -> Mail:
     """Write one person's mail; the same content gives the same words."""
     context = {
@@ -121,8 +131,8 @@ def report_mail(  # noqa: PLR0913 - the parts of a mail, named by who calls
         "lead": lead,
         "sections": sections,
         "trends": trends,
-        "closing": closing,
-        "off_url": off_url,
+        "closing": closing.text,
+        "off_url": closing.off_url,
     }
     return Mail(
         subject=f"[Lakewarden] {subject}",

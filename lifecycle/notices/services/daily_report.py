@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from lifecycle.core.services.people import People
-from lifecycle.core.services.report_mail import Section, portal_url, report_mail
+from lifecycle.core.services.report_mail import Closing, Section, portal_url, report_mail
 from lifecycle.models import ScanSnapshot
 from lifecycle.notices.selectors.daily import Daily, daily_rows, failed_runs
 from lifecycle.notices.services.daily_sections import (
@@ -119,8 +119,10 @@ def _report(
         lead=f"this is the daily summary of {whose} {generation.lake}.",
         sections=sections,
         trends=lake_trends(generation) if is_admin else (),
-        closing=f"The lake was last read at {generation.read_at:%Y-%m-%d %H:%M} UTC.",
-        off_url=muting_url(MutingLink(username, REPORT, generation.day)),
+        closing=Closing(
+            f"The lake was last read at {generation.read_at:%Y-%m-%d %H:%M} UTC.",
+            muting_url(MutingLink(username, REPORT, generation.day)),
+        ),
     )
 
 
@@ -143,5 +145,7 @@ def _alarm(generation: ScanSnapshot, username: str, daily: Daily, *, person: str
         lead=f"in the lake {generation.lake} {n_paths:,} {noun} {verb} the path rules. Such tables "
         "and partitions are never processed: nothing of them expires, and nothing is cleaned.",
         sections=[alarm_section(generation.lake, daily.nonconforming, person=person)],
-        closing="The list says what to do about each. This alarm comes daily until all conform.",
+        closing=Closing(
+            "The list says what to do about each. This alarm comes daily until all conform."
+        ),
     )

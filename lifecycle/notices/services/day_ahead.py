@@ -13,7 +13,7 @@ from lifecycle.answers.domain import DAYS_OFFERED, AnswerKind, MailLink
 from lifecycle.answers.services.links import link_path
 from lifecycle.core.selectors.sent_notices import coverages_of
 from lifecycle.core.services.people import People, responsible_of
-from lifecycle.core.services.report_mail import Cell, Section, report_mail
+from lifecycle.core.services.report_mail import Cell, Closing, Section, report_mail
 from lifecycle.expiry.domain.rule import ExpiryClass
 from lifecycle.inventory.models.findings import GenerationState
 from lifecycle.inventory.selectors.dropped import all_dropped_partitions, gone_since
@@ -126,7 +126,7 @@ def _mail(generation: ScanSnapshot, username: str, rows: list[Going]) -> Mail:
         f"admin may have it dropped from {tomorrow} on. Two people must approve that, and it is "
         "moved into a backup first, from which it can be restored.",
         sections=[section],
-        closing="To keep data, write it again, or open its page and ask for more days.",
+        closing=Closing("To keep data, write it again, or open its page and ask for more days."),
     )
 
 

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_http_methods
 
 from optimizer.core.selectors.tasks import get_task_for_user
 from optimizer.core.services.actions import task_cancel
-from optimizer.core.ui.table_links import tasks_page
+from optimizer.core.ui.table_links import tasks_page_after
 from portal.ui.forms import ReasonForm
 from portal.ui.frame.context import person
 
@@ -23,7 +23,7 @@ def cancel(request: HttpRequest, task_id: int) -> HttpResponse:
         task_cancel(task, user=user, reason=form.cleaned_data["reason"], now=timezone.now())
         said = "Its run was asked to stop the task; that takes some seconds."
         messages.success(request, said if task.is_stopping else "It was removed from the queue.")
-        return HttpResponseRedirect(tasks_page(task))
+        return HttpResponseRedirect(tasks_page_after(task, user))
     status = 400 if form.errors else 200
     context = {"task": task, "form": form}
     return render(request, "optimizer/task_cancel.html", context, status=status)

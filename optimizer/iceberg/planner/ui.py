@@ -8,6 +8,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.core.services.actions import table_pause, table_resume
+from optimizer.core.ui.table_links import page_after
 from optimizer.iceberg.indexing.ui.table_tab import INDEXES
 from optimizer.iceberg.planner.services.actions import (
     dry_run,
@@ -16,9 +17,8 @@ from optimizer.iceberg.planner.services.actions import (
     removal_ask,
 )
 from optimizer.iceberg.tables.selectors.tables import get_table_for_user
-from optimizer.iceberg.tables.ui.tables import table_url
 from portal.ui.frame.context import person
-from portal.ui.tables.addresses import table_url as tab_url
+from portal.ui.tables.addresses import tab_or
 
 
 @require_GET
@@ -38,7 +38,7 @@ def run_now(request: HttpRequest, table_id: int) -> HttpResponse:
     reason = request.POST.get("reason", "")
     optimize_now(table, kind_for_now(table), user=user, reason=reason, now=timezone.now())
     messages.success(request, "It is in the queue and begins with the next run.")
-    return HttpResponseRedirect(table_url(table))
+    return HttpResponseRedirect(page_after(table, user))
 
 
 @require_POST
@@ -49,7 +49,8 @@ def index_now(request: HttpRequest, table_id: int) -> HttpResponse:
     reason = request.POST.get("reason", "")
     optimize_now(table, TaskKind.INDEX, user=user, reason=reason, now=timezone.now())
     messages.success(request, "It is in the queue and begins with the next run.")
-    return HttpResponseRedirect(tab_url(table.lake, table.db, table.table, INDEXES))
+    name, own = (table.lake, table.db, table.table), page_after(table, user)
+    return HttpResponseRedirect(tab_or(name, INDEXES, user=user, otherwise=own))
 
 
 @require_POST
@@ -59,7 +60,7 @@ def pause(request: HttpRequest, table_id: int) -> HttpResponse:
     table = get_table_for_user(table_id, user)
     table_pause(table, user=user, reason=request.POST.get("reason", ""), now=timezone.now())
     messages.success(request, "Nothing is begun on the table from now on.")
-    return HttpResponseRedirect(table_url(table))
+    return HttpResponseRedirect(page_after(table, user))
 
 
 @require_POST
@@ -69,7 +70,7 @@ def resume(request: HttpRequest, table_id: int) -> HttpResponse:
     table = get_table_for_user(table_id, user)
     table_resume(table, user=user, reason=request.POST.get("reason", ""), now=timezone.now())
     messages.success(request, "The table is inspected and optimized again.")
-    return HttpResponseRedirect(table_url(table))
+    return HttpResponseRedirect(page_after(table, user))
 
 
 @require_POST
@@ -82,4 +83,4 @@ def ask(request: HttpRequest, table_id: int) -> HttpResponse:
     messages.success(
         request, "The next run draws the list up. Nothing is dropped before others agree."
     )
-    return HttpResponseRedirect(table_url(table))
+    return HttpResponseRedirect(page_after(table, user))

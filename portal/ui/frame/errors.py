@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -17,6 +18,7 @@ from django.template.loader import render_to_string
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
+from portal.access.middleware import ForeignSite
 from portal.access.sent import sent_form
 from portal.lake.errors import (
     Busy,
@@ -27,11 +29,17 @@ from portal.lake.errors import (
     PortalError,
     RuleViolation,
     StaleState,
+    TooMuch,
 )
+from portal.ui.frame.context import THEME_COOKIE, THEMES
 
 log = logging.getLogger("lakewarden.errors")
 
 _TITLES: dict[type[PortalError], tuple[str, str]] = {
+    TooMuch: (
+        "Too much at once",
+        "Choose fewer, or send it in parts.",
+    ),
     RuleViolation: (
         "That cannot be done as asked",
         "Correct what the message names, then try again.",
@@ -56,6 +64,8 @@ _TITLES: dict[type[PortalError], tuple[str, str]] = {
     ),
 }
 
+_METHOD_TITLE = "Nothing is shown at this address"
+
 _LOST_DATABASE = (OperationalError, InterfaceError)
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
@@ -68,8 +78,11 @@ class PortalErrorMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Pass the request on."""
-        return self.get_response(request)
+        """Pass the request on; a method that an address does not take is answered in words."""
+        response = self.get_response(request)
+        if response.status_code == 405 and not getattr(response, "content", b"-"):
+            return _method_refused(request, response)
+        return response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Answer an expected error; leave others to handler500."""
@@ -89,14 +102,16 @@ def as_json(error: PortalError) -> dict[str, Any]:
     return {**error.as_dict(), "next_step": step}
 
 
-def error_page(request: HttpRequest, error: PortalError) -> HttpResponse:
-    """Return the page of an expected error."""
+def error_page(
+    request: HttpRequest, error: PortalError, *, own_title: str = "", own_step: str = ""
+) -> HttpResponse:
+    """Return the page of an expected error, with words of its own where its kind's do not fit."""
     title, step = _words(error)
     context: dict[str, Any] = {
         "code": error.code,
-        "title": title,
+        "title": own_title or title,
         "message": error.message,
-        "step": step,
+        "step": own_step or step,
         "changes": error.fields.get("changes", ""),
         "page": error.fields.get("page", ""),
     }
@@ -127,12 +142,18 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer what Django refuses by itself."""
-    return _plain(request, NotAllowed("page.forbidden", "This is not open to you."))
+    message = str(exception) if isinstance(exception, ForeignSite) else "This is not open to you."
+    return _plain(request, NotAllowed("page.forbidden", message))
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer a request that Django could not read."""
-    return _plain(request, RuleViolation("page.bad_request", "The request could not be read."))
+    """Answer a request that Django could not read, or that is larger than it takes."""
+    if isinstance(exception, RequestDataTooBig | TooManyFieldsSent | TooManyFilesSent):
+        message = "The request is larger than the portal takes in at once; nothing was done."
+        return _plain(request, TooMuch("page.too_much", message))
+    error = RuleViolation("page.bad_request", "The request could not be read.")
+    step = "Check the address, or open the page again and send its form once more."
+    return _plain(request, error, title="The request could not be read", step=step)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -144,6 +165,9 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
             "The form was too old or came from elsewhere, so nothing was done. "
             "Open the page again and send it once more.",
         ),
+        title="The form was not taken",
+        step="Open the page with the form again and send it from there. If that is refused too, "
+        "let your browser keep cookies of this site.",
     )
 
 
@@ -159,6 +183,23 @@ def server_error(request: HttpRequest) -> HttpResponse:
     step = f"Tell an operator the id {mark}; it is in the log with the details."
     body = {"code": "portal.bug", "message": message, "fields": {"id": mark}, "next_step": step}
     return _broken(request, 500, title, body)
+
+
+def _method_refused(request: HttpRequest, refused: HttpResponse) -> HttpResponse:
+    """Answer a method that an address does not take; browsers show an empty answer as broken."""
+    allowed = refused.headers.get("Allow", "")
+    message = f"The address takes {allowed or 'other methods'}, not {request.method}."
+    if request.method in ("GET", "HEAD") and "POST" in allowed:
+        message += " It belongs to a button or a form, and is not opened by itself."
+    step = "Nothing was done. Go to the page that has the button, or begin at Home."
+    if request.path.startswith("/api/"):
+        body = {"code": "api.405", "message": message, "fields": {}, "next_step": step}
+        answer: HttpResponse = JsonResponse(body, status=405)
+    else:
+        context = {"code": "page.method", "title": _METHOD_TITLE, "message": message, "step": step}
+        answer = _page(request, 405, context)
+    answer.headers["Allow"] = allowed
+    return answer
 
 
 def _database_lost(request: HttpRequest, error: BaseException) -> HttpResponse:
@@ -180,17 +221,32 @@ def _broken(
     """Answer without the frame: it reads the database, and that may be what is broken."""
     if request.path.startswith("/api/"):
         return JsonResponse(body, status=status)
-    context = {"title": title, "message": body["message"], "step": body["next_step"]}
+    theme = request.COOKIES.get(THEME_COOKIE, "auto")
+    context = {
+        "title": title,
+        "message": body["message"],
+        "step": body["next_step"],
+        "code": body["code"],
+        "status": status,
+        "theme": theme if theme in THEMES else "auto",
+    }
     return HttpResponse(render_to_string("ui/broken.html", context), status=status)
 
 
-def _plain(request: HttpRequest, error: PortalError) -> HttpResponse:
+def _plain(
+    request: HttpRequest, error: PortalError, *, title: str = "", step: str = ""
+) -> HttpResponse:
     if request.path.startswith("/api/"):
-        return JsonResponse(as_json(error), status=error.status)
-    return error_page(request, error)
+        own = {"next_step": step} if step else {}
+        return JsonResponse({**as_json(error), **own}, status=error.status)
+    return error_page(request, error, own_title=title, own_step=step)
 
 
 def _words(error: PortalError) -> tuple[str, str]:
+    if isinstance(error, Busy):
+        title, _ = _TITLES[Busy]
+        seconds = f"{error.after_seconds} second{'' if error.after_seconds == 1 else 's'}"
+        return title, f"Nothing was done. Ask the same again in {seconds}."
     for kind, words in _TITLES.items():
         if isinstance(error, kind):
             return words

@@ -62,9 +62,13 @@ class Menu:
 
     @property
     def has_crumb(self) -> bool:
-        """Whether the breadcrumbs begin with the entry: not where entry and page are one."""
+        """Whether the breadcrumbs begin with the entry: not where it would lead to this page."""
         current = self.current
-        return current is not None and (current is self.gear or len(current.tabs) > 1)
+        if current is None or current is self.gear:
+            return current is not None
+        tab = current.current_tab
+        is_here = tab is not None and tab.current == "page" and tab.url == current.url
+        return len(current.tabs) > 1 and not is_here
 
     @property
     def list_above(self) -> Tab | None:

@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponseRedirect
 from django.urls import reverse
 
+from portal.access.models import User
 from portal.catalog.selectors import table_or_none
 from portal.catalog.services.registry import OVERVIEW, tab_of
 from portal.ui.frame.context import current_lake, person
@@ -34,6 +35,27 @@ def tables_url(lake: str, **query: str) -> str:
 def database_url(lake: str, db: str) -> str:
     """Return the page of a database."""
     return f"{reverse('ui:database', args=[db])}?{urlencode({'lake': lake})}"
+
+
+def tab_or(
+    name: tuple[str, str, str],
+    key: str,
+    part: str = "",
+    *,
+    user: User,
+    otherwise: str,
+    **query: str,
+) -> str:
+    """Return where to go after something was done to a table: its tab, or `otherwise`.
+
+    Between two scans the catalog does not know a new table, or not yet as one of its format; then
+    its page would answer that there is nothing, and what was done would not be seen.
+    """
+    found = table_or_none(*name, user=user)
+    tab = tab_of(found, key) if found is not None else None
+    if found is None or tab is None or not tab.applies(found, user):
+        return otherwise
+    return table_url(*name, key, part, **query)
 
 
 def moved_to_tab(

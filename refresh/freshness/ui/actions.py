@@ -10,7 +10,7 @@ from portal.ui.frame.context import person
 from refresh.freshness.selectors.tables import get_target_for_user
 from refresh.freshness.services.actions import refresh_ask, repair_ask, table_opt_in, table_opt_out
 from refresh.freshness.ui.forms import AskForm
-from refresh.freshness.ui.tables import table_page, table_url
+from refresh.freshness.ui.tables import page_after, table_page
 
 
 @require_POST
@@ -27,7 +27,7 @@ def ask(request: HttpRequest, target_id: int) -> HttpResponse:
         form.add_error(None, error.message)
         return table_page(request, target, form, status=400)
     messages.success(request, "It is in the queue; this page shows when it is done.")
-    return HttpResponseRedirect(table_url(target))
+    return HttpResponseRedirect(page_after(target, user))
 
 
 @require_POST
@@ -38,7 +38,7 @@ def repair(request: HttpRequest, target_id: int) -> HttpResponse:
     name = request.POST.get("front_end", "")
     repair_ask(target, front_end=name, user=user, now=timezone.now())
     messages.success(request, f"The table is in the queue because of {name}.")
-    return HttpResponseRedirect(table_url(target))
+    return HttpResponseRedirect(page_after(target, user))
 
 
 @require_POST
@@ -48,7 +48,7 @@ def opt_out(request: HttpRequest, target_id: int) -> HttpResponse:
     target = get_target_for_user(target_id, user)
     table_opt_out(target, user=user, reason=request.POST.get("reason", ""), now=timezone.now())
     messages.success(request, "Auto-refresh of the table is off.")
-    return HttpResponseRedirect(table_url(target))
+    return HttpResponseRedirect(page_after(target, user))
 
 
 @require_POST
@@ -58,4 +58,4 @@ def opt_in(request: HttpRequest, target_id: int) -> HttpResponse:
     target = get_target_for_user(target_id, user)
     table_opt_in(target, user=user, reason=request.POST.get("reason", ""), now=timezone.now())
     messages.success(request, "The table is refreshed again; what changed meanwhile is queued.")
-    return HttpResponseRedirect(table_url(target))
+    return HttpResponseRedirect(page_after(target, user))

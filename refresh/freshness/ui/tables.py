@@ -9,10 +9,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from portal.access.models import User
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.tables import Column
-from portal.ui.tables.addresses import moved_to_tab
+from portal.ui.tables.addresses import moved_to_tab, tab_or
 from portal.ui.tables.addresses import table_url as tab_url
 from refresh.core.selectors.addresses import read_addresses
 from refresh.freshness.selectors.table_health import CACHE
@@ -46,6 +47,15 @@ def table_url(row: RefreshTarget) -> str:
         return reverse("refresh:table", args=[row.pk])
     watched = row.watched
     return tab_url(watched.lake, watched.db, watched.table, CACHE, target=str(row.pk))
+
+
+def page_after(row: RefreshTarget, user: User) -> str:
+    """Return where a person goes after something was done: the tab, where the catalog has it."""
+    watched, own = row.watched, reverse("refresh:table", args=[row.pk])
+    if watched.is_deleted:
+        return own
+    name, target = (watched.lake, watched.db, watched.table), str(row.pk)
+    return tab_or(name, CACHE, user=user, otherwise=own, target=target)
 
 
 def _cell(title: str, name: str, **options: Any) -> Column:

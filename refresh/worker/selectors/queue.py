@@ -23,7 +23,13 @@ QUEUE_ORDERS = {
 }
 SHOWN_AT_MOST = 50
 UNPLANNED = "NEW"
-LANES = [(UNPLANNED, "Not planned yet"), *((lane.name, lane.name.capitalize()) for lane in Lane)]
+LANES = [
+    (UNPLANNED, "Not planned yet"),
+    *(
+        (lane.name, "Large tables" if lane is Lane.GIANT else lane.name.capitalize())
+        for lane in Lane
+    ),
+]
 
 
 class QueueFilter(ListFilter):

@@ -6,11 +6,10 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from optimizer.core.ui.table_links import files_url
+from optimizer.core.ui.table_links import page_after
 from optimizer.hudi.inspect.services.inspection import hudi_inspection_ask
 from optimizer.hudi.maintenance.domain.tasks import Service, Step
 from optimizer.hudi.pages.ui.service_status import CHOSEN
-from optimizer.hudi.pages.ui.tables import hudi_url
 from optimizer.hudi.planner.services.actions import (
     hudi_explain,
     hudi_pause,
@@ -18,7 +17,6 @@ from optimizer.hudi.planner.services.actions import (
     service_ask,
 )
 from optimizer.hudi.tables.selectors.tables import get_hudi_for_user
-from optimizer.models import HudiTable
 from portal.lake.errors import RuleViolation
 from portal.ui.frame.context import person
 
@@ -44,7 +42,7 @@ def look(request: HttpRequest, table_id: int) -> HttpResponse:
         table.lake, table.pk, by=user.username, read_keys=is_deep, now=timezone.now()
     )
     messages.success(request, "It is read with the next inspection run; reload in some minutes.")
-    return HttpResponseRedirect(hudi_url(table))
+    return HttpResponseRedirect(page_after(table, user))
 
 
 @require_POST
@@ -63,7 +61,7 @@ def service(request: HttpRequest, table_id: int) -> HttpResponse:
         now=timezone.now(),
     )
     messages.success(request, f"It is in the queue. {task.waits_for}".strip())
-    return HttpResponseRedirect(services_url(table))
+    return HttpResponseRedirect(page_after(table, user, "hudi-services"))
 
 
 @require_POST
@@ -73,7 +71,7 @@ def pause(request: HttpRequest, table_id: int) -> HttpResponse:
     table = get_hudi_for_user(table_id, user)
     hudi_pause(table.pk, user=user, reason=request.POST.get("reason", ""), now=timezone.now())
     messages.success(request, "Its services are held: nothing is begun on it from now on.")
-    return HttpResponseRedirect(hudi_url(table))
+    return HttpResponseRedirect(page_after(table, user))
 
 
 @require_POST
@@ -83,12 +81,7 @@ def resume(request: HttpRequest, table_id: int) -> HttpResponse:
     table = get_hudi_for_user(table_id, user)
     hudi_resume(table.pk, user=user, reason=request.POST.get("reason", ""), now=timezone.now())
     messages.success(request, "It is inspected and served again.")
-    return HttpResponseRedirect(hudi_url(table))
-
-
-def services_url(table: HudiTable) -> str:
-    """Return the page of a table's services."""
-    return files_url(table, "hudi-services")
+    return HttpResponseRedirect(page_after(table, user))
 
 
 def _step_of(request: HttpRequest) -> tuple[Service, Step]:

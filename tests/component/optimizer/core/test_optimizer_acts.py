@@ -116,3 +116,27 @@ def test_programs_pause_and_resume(people: People, now: datetime) -> None:
     assert (found["is_paused"], found["paused_reason"]) == (True, "before the report")
     assert told(client, f"{row.pk}/run/").status_code == 409
     assert told(client, f"{row.pk}/resume/").json()["is_paused"] is False
+
+
+def test_what_was_done_is_seen_while_the_catalog_does_not_know_the_table(
+    people: People, now: datetime
+) -> None:
+    """Between two scans a new table has no page; the message stands on a page of the area's own."""
+    row = iceberg(now=now)
+    client = client_of(people.owner)
+    for path, words in (
+        ("run", "It is in the queue"),
+        ("pause", "Nothing is begun on the table from now on."),
+        ("resume", "inspected and optimized again"),
+        ("index", "It is in the queue"),
+    ):
+        answer: Any = client.post(f"{TABLES}{row.pk}/{path}/", WHY, follow=True)
+        if path == "index" and answer.status_code == 400:
+            continue  # nothing is to be indexed
+        assert answer.status_code == 200, (path, answer.redirect_chain)
+        assert words in answer.content.decode(), path
+    # Known under another format, the table has a page but no such tab on it.
+    listed("clicks", format="parquet")
+    answer = client.post(f"{TABLES}{row.pk}/pause/", WHY, follow=True)
+    assert answer.status_code == 200
+    assert "Nothing is begun on the table from now on." in answer.content.decode()
