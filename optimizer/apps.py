@@ -15,6 +15,7 @@ CAPABILITIES = (
     "iceberg.planner",
     "cubes",
     "pruning",
+    "rewriting",
     "hudi.tables",
     "hudi.planner",
     "hudi.continuous",

@@ -12,6 +12,7 @@ from optimizer.iceberg.tables import urls as iceberg_tables
 from optimizer.policies import urls as policies
 from optimizer.pruning import urls as pruning
 from optimizer.removals import urls as removals
+from optimizer.rewriting import urls as rewriting
 
 app_name = "optimizer"
 
@@ -26,4 +27,5 @@ urlpatterns: list[URLPattern] = [
     *policies.ui_urlpatterns,
     *pruning.ui_urlpatterns,
     *removals.ui_urlpatterns,
+    *rewriting.ui_urlpatterns,
 ]

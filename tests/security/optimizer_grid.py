@@ -22,6 +22,13 @@ QUERY = {"sql": "SELECT * FROM sales.paused WHERE id = 5", "dialect": "trino", "
 
 CUBE_DRAFT = {"name": "by_kind", "dimensions": "kind", "measures": "price: sum"}
 
+REWRITE = {
+    "sql": "SELECT count(*) FROM sales.paused",
+    "dialect": "trino",
+    "max_files": 10,
+    "max_age": 0,
+}
+
 POLICIES_AND_TASKS: Mapping[str, Row] = {
     "optimizer:table-policy": Row(OF_THE_TABLE, OF_THE_TABLE, ICEBERG, body=FORM),
     "optimizer-api:table-policy": Row(OF_THE_TABLE, values=ICEBERG),
@@ -86,6 +93,8 @@ POLICIES_AND_TASKS: Mapping[str, Row] = {
     "optimizer-api:prune": post_only(OF_THE_TABLE, **QUERY),
     "optimizer:prune-query": Row(frozenset({"owner"}), values=PRUNE),
     "optimizer-api:prune-query": Row(frozenset({"owner"}), values=PRUNE),
+    "optimizer:rewrite": Row(SIGNED_IN, OF_THE_TABLE, body=REWRITE),
+    "optimizer-api:rewrite": post_only(OF_THE_TABLE, **REWRITE),
     "optimizer-api:hudi-plan": Row(OF_THE_TABLE, values=SERVED),
     "optimizer-api:hudi-service": post_only(OF_THE_TABLE, *SERVED, **SERVICE),
     "optimizer-api:hudi-pause": post_only(OF_THE_TABLE, *SERVED, **WHY),

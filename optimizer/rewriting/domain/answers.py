@@ -1,6 +1,6 @@
 """Rewrites a query: every aggregating SELECT by itself, each with the cube that fits best."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -99,27 +99,39 @@ def tables_read(sql: str, session: Session) -> list[str]:
 
 
 def rewrite(
-    sql: str, session: Session, tables: Mapping[str, TableFacts], *, most_files: int = MOST_FILES
+    sql: str,
+    session: Session,
+    tables: Mapping[str, TableFacts],
+    *,
+    readable: Collection[str] | None = None,
+    most_files: int = MOST_FILES,
 ) -> Answer:
     """Return the query answered from cubes where that is sure to be the same.
+
+    `readable` are the tables that the query may name; None: all of `tables`.
 
     Raises:
         RuleViolation: `rewrite.*`, the query cannot be read.
     """
     try:
-        return _rewrite(sql, session, tables, most_files)
+        named = tables.keys() if readable is None else tables.keys() & set(readable)
+        return _rewrite(sql, session, tables, named, most_files)
     except RecursionError:
         raise RuleViolation("rewrite.deep", "The query is nested too deeply.") from None
 
 
 def _rewrite(
-    sql: str, session: Session, tables: Mapping[str, TableFacts], most_files: int
+    sql: str,
+    session: Session,
+    tables: Mapping[str, TableFacts],
+    named: Collection[str],
+    most_files: int,
 ) -> Answer:
     tree = read_query(sql, session.dialect)
 
     def known(table: exp.Table) -> str | None:
         name = session.name_of(table)
-        return name if name in tables else None
+        return name if name in named else None
 
     candidates = candidates_of(tree, known)
     if not candidates:

@@ -1,0 +1,1 @@
+"""Rewriting of queries on a real lake."""
