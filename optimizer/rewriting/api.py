@@ -12,6 +12,7 @@ from optimizer.rewriting.domain.session import Session
 from optimizer.rewriting.services import (
     MOST_AGE_SECONDS,
     MOST_FILES_LISTED,
+    Asked,
     Rewriting,
     rewrite_query,
 )
@@ -103,8 +104,8 @@ def answer_of(found: Rewriting) -> dict[str, Any]:
         "state": found.state,
         "run": None if found.run is None else found.run.pk,
         "error": found.run.error if found.run is not None and found.state == "FAILED" else None,
-        "sql": found.sql,
-        "dialect": found.session.dialect,
+        "sql": found.asked.sql,
+        "dialect": found.asked.session.dialect,
         **(none if found.answer is None else found.answer.to_json()),
     }
 
@@ -128,13 +129,8 @@ class RewriteQuery(ApiView):
             frozenset(one.lower() for one in data["catalogs"]),
             data["time_zone"],
         )
-        found = rewrite_query(
-            self.lake,
-            data["sql"],
-            session,
-            max_files=data["max_files"],
-            max_age=timedelta(seconds=data["max_age_seconds"]),
-            user=self.user,
-            now=timezone.now(),
+        asked = Asked(
+            data["sql"], session, data["max_files"], timedelta(seconds=data["max_age_seconds"])
         )
+        found = rewrite_query(self.lake, asked, user=self.user, now=timezone.now())
         return answer_of(found)

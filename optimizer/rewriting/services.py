@@ -12,7 +12,7 @@ from typing import Any
 
 from optimizer.iceberg.tables.selectors.tables import tables_named, tables_visible
 from optimizer.rewriting.domain import KIND
-from optimizer.rewriting.domain.answers import Answer, rewrite, tables_read
+from optimizer.rewriting.domain.answers import MOST_FILES, Answer, rewrite, tables_read
 from optimizer.rewriting.domain.facts import TableFacts
 from optimizer.rewriting.domain.session import Session
 from optimizer.rewriting.selectors import SUBJECT, last_reading
@@ -31,11 +31,22 @@ FAILED_FOR = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
+class Asked:
+    """A query, and how it is to be answered."""
+
+    sql: str
+    session: Session
+    max_files: int = MOST_FILES
+    """A cube that does not cover more files is not used."""
+    max_age: timedelta = timedelta(0)
+    """So old may what was read be; the metastore is then not asked."""
+
+
+@dataclass(frozen=True)
 class Rewriting:
     """A query rewritten, or the run that must end first."""
 
-    session: Session
-    sql: str
+    asked: Asked
     answer: Answer | None = None
     run: Run | None = None
 
@@ -48,38 +59,28 @@ class Rewriting:
         return "FAILED" if is_failed else "WAITING"
 
 
-def rewrite_query(  # noqa: PLR0913 - what a query stands in has as many parts
-    lake: str,
-    sql: str,
-    session: Session,
-    *,
-    max_files: int,
-    max_age: timedelta = timedelta(0),
-    user: User,
-    now: datetime,
-) -> Rewriting:
+def rewrite_query(lake: str, asked: Asked, *, user: User, now: datetime) -> Rewriting:
     """Return a query answered from cubes of tables that the person may see, or what it waits for.
-
-    What was read is used without asking the metastore while it is not older than `max_age`: the
-    query is then pinned to snapshots of so long ago at most.
 
     Raises:
         RuleViolation: `rewrite.*`, the query cannot be read.
         NotVisible: `rewrite.table`, it reads no Iceberg table of this person's.
         ExternalFailure: the metastore does not say whether what is known still holds.
     """
-    names = _visible(lake, tables_read(sql, session), user)
+    names = _visible(lake, tables_read(asked.sql, asked.session), user)
     last = last_reading(lake, subject_of(names))
     if last is not None and not last.is_final:
-        return Rewriting(session, sql, run=last)
+        return Rewriting(asked, run=last)
     if last is not None and last.state == RunState.DONE:
         known = _known(last)
         age = now - (last.finished_at or now)
-        if age <= max_age or _holds(lake, names, known):
-            answer = rewrite(sql, session, known, readable=names, most_files=max_files)
-            return Rewriting(session, sql, answer, last)
+        if age <= asked.max_age or _holds(lake, names, known):
+            answer = rewrite(
+                asked.sql, asked.session, known, readable=names, most_files=asked.max_files
+            )
+            return Rewriting(asked, answer, last)
     elif last is not None and last.finished_at and now - last.finished_at < FAILED_FOR:
-        return Rewriting(session, sql, run=last)
+        return Rewriting(asked, run=last)
     run = run_request(
         KIND,
         lake=lake,
@@ -90,7 +91,7 @@ def rewrite_query(  # noqa: PLR0913 - what a query stands in has as many parts
         subject=(SUBJECT, subject_of(names)),
         now=now,
     )
-    return Rewriting(session, sql, run=run)
+    return Rewriting(asked, run=run)
 
 
 def subject_of(names: Iterable[str]) -> str:

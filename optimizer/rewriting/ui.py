@@ -17,6 +17,7 @@ from optimizer.rewriting.domain.session import Session
 from optimizer.rewriting.services import (
     MOST_AGE_SECONDS,
     MOST_FILES_LISTED,
+    Asked,
     Rewriting,
     rewrite_query,
 )
@@ -82,16 +83,9 @@ def query(request: HttpRequest) -> HttpResponse:
 def _rewritten(request: HttpRequest, form: RewriteForm) -> Rewriting | None:
     given = form.cleaned_data
     session = Session(given["dialect"], given["schema"], time_zone=given["time_zone"])
+    asked = Asked(given["sql"], session, given["max_files"], timedelta(seconds=given["max_age"]))
     try:
-        return rewrite_query(
-            current_lake(request),
-            given["sql"],
-            session,
-            max_files=given["max_files"],
-            max_age=timedelta(seconds=given["max_age"]),
-            user=person(request),
-            now=timezone.now(),
-        )
+        return rewrite_query(current_lake(request), asked, user=person(request), now=timezone.now())
     except (RuleViolation, NotVisible) as error:
         form.add_error("sql", error.message)
         return None

@@ -35,6 +35,7 @@ VIEW = View(
         ViewMeasure("price", "fact.lo_price", "decimal(10,2)", frozenset({"sum", "count"})),
         ViewMeasure("tax", "fact.lo_tax", "double", frozenset({"min", "max", "count"})),
         ViewMeasure("big", "fact.lo_big", "bigint", frozenset({"sum"})),
+        ViewMeasure("gain", "fact.lo_revenue * fact.lo_discount", "int", frozenset({"sum"})),
         ViewMeasure("part", "fact.lo_partkey", "int", frozenset({"distinct", "sketch"})),
     ),
 )
@@ -73,6 +74,7 @@ LINEORDER = TableFacts(
         "lo_big": "bigint",
         "note": "string",
     },
+    bounds={"lo_revenue": (0, 10_000_000), "lo_discount": (0, 10)},
     n_files=40,
     n_bytes=100_000,
     n_rows=1_050,
@@ -123,6 +125,10 @@ QUERIES = {
         "UNION ALL SELECT lo_discount, 0, 0 FROM ssb.lineorder WHERE note = 'x'"
     ),
     "distinct": "SELECT DISTINCT lo_discount FROM ssb.lineorder WHERE lo_discount < 3",
+    "arithmetic": (
+        "SELECT sum(lo_revenue * lo_discount) AS revenue FROM ssb.lineorder "
+        "WHERE lo_discount BETWEEN 1 AND 3"
+    ),
     "month": (
         "SELECT date_trunc('month', lo_date) AS m, max(lo_revenue) AS r FROM ssb.lineorder "
         "GROUP BY date_trunc('month', lo_date)"

@@ -11,7 +11,7 @@ AGGREGATES = (
     "sum(price)", "avg(price)", "min(price)", "max(price)", "count(price)", "sum(big)", "avg(big)",
     "count(DISTINCT rev)", "count(DISTINCT p_brand)", "count(DISTINCT qty)", "sum(DISTINCT qty)",
     "avg(DISTINCT qty)", "min(p_brand)", "max(day)", "count(qty)", "min(qty + 1)",
-    "sum(price) / count(*)", "sum(rev) - min(rev)",
+    "sum(price) / count(*)", "sum(rev) - min(rev)", "sum(rev * qty)", "avg(rev * qty)",
 )  # fmt: skip
 CONDITIONS = (
     "p_brand = 'alpha'", "p_brand <> 'alpha'", "p_brand IS NULL", "p_brand IS NOT NULL",
@@ -39,7 +39,7 @@ class RandomQueries:
         if kind < 0.7:
             return self.block()
         one, other = self.block(n_keys=1, n_aggregates=1), self.block(n_keys=1, n_aggregates=1)
-        sums = "SELECT count(*) AS n, min(a0) AS lo, max(a0) AS hi"
+        sums = "SELECT count(*) AS n, count(DISTINCT a0) AS k"
         if kind < 0.8:
             return " ".join([f"WITH one AS ({one})", sums, "FROM one"])
         if kind < 0.9:

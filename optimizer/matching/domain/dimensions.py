@@ -10,6 +10,7 @@ from optimizer.matching.domain.dates import PARTS, dated, shared_form
 from optimizer.matching.domain.functions import AGGREGATES
 from optimizer.matching.domain.rules import Rule, Unfit
 from optimizer.matching.domain.views import FACT, Schema, View, ViewDimension
+from optimizer.matching.domain.whole_numbers import ARITHMETIC, Whole, never_overflows, whole_of
 
 _UTC = {"UTC", "Z", "GMT", "Etc/UTC", "+00:00"}
 _FLOATS = ("float", "double")
@@ -137,7 +138,7 @@ class Expressions:
             inner = None if shared is None else self._key(shared[1], names, dialect)
             if shared is not None and inner is not None:
                 return f"{shared[0]}({inner})"
-        if dialect != "spark":
+        if dialect != "spark" and not self._never_overflows(node, names):
             return None
         copy = node.copy()
         for column in list(copy.find_all(exp.Column)):
@@ -147,6 +148,14 @@ class Expressions:
             name = exp.to_identifier(column.name.lower(), quoted=True)
             column.replace(exp.column(name, table=exp.to_identifier(alias)))
         return copy.sql(dialect="spark", comments=False)
+
+    def _never_overflows(self, node: exp.Expr, names: Mapping[str, str]) -> bool:
+        def whole(column: exp.Column) -> Whole | None:
+            table = self.tables.get(names.get(column.table.lower(), ""), "")
+            bounds = self.schema.bounds.get(table, {}).get(column.name.lower())
+            return whole_of(self._type(column, names), bounds)
+
+        return isinstance(node, ARITHMETIC) and never_overflows(node, whole)
 
     def _type(self, node: exp.Expr, names: Mapping[str, str]) -> str | None:
         if not isinstance(node, exp.Column):

@@ -56,6 +56,8 @@ class Schema:
     """The columns of the tables that are known: `<db>.<table>` to names and types of Spark."""
 
     columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    bounds: Mapping[str, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
+    """The least and the greatest number of a column, where that is known."""
 
     def knows(self, table: str) -> bool:
         """Whether the table is known."""

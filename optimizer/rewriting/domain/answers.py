@@ -176,7 +176,10 @@ class _Rewriter:
 
     def __init__(self, session: Session, tables: Mapping[str, TableFacts], most_files: int) -> None:
         self.session, self.tables, self.most_files = session, tables, most_files
-        self.schema = Schema({name: one.columns for name, one in tables.items()})
+        self.schema = Schema(
+            {name: one.columns for name, one in tables.items()},
+            {name: one.bounds for name, one in tables.items()},
+        )
         self.snapshots = {
             name: one.snapshot_id for name, one in tables.items() if one.snapshot_id is not None
         }

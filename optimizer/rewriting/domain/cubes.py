@@ -1,6 +1,7 @@
 """Says what of a cube can be read beside a snapshot of its table, from definition and coverage."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import sqlglot
 from sqlglot import exp
@@ -9,12 +10,14 @@ from optimizer.cubes.domain.coverage import Bound, Coverage, Judgement
 from optimizer.cubes.domain.definition import FACT, Definition
 from optimizer.cubes.domain.expressions import split_column
 from optimizer.matching.domain.views import View, ViewDimension, ViewJoin, ViewMeasure
+from optimizer.matching.domain.whole_numbers import ARITHMETIC
 from optimizer.rewriting.domain.facts import CubeFacts
 from portal.lake.errors import RuleViolation
 
 MOST_LISTED = 2_000
 """So many files that are not covered are kept by name; with more of them a cube is not used."""
 
+WHOLE = ("tinyint", "smallint", "int", "bigint")
 Fields = Mapping[str, Mapping[int, str]]
 """The columns of each table of a definition, by alias: field id to name."""
 
@@ -78,16 +81,22 @@ def _renamed(expression: str, names: Mapping[str, str]) -> str:
     return tree.sql(dialect="spark")
 
 
-def cube_facts(  # noqa: PLR0913 - what is known of a cube comes from as many places
+@dataclass(frozen=True)
+class StoredCube:
+    """A cube's own table at the snapshot that it is read at."""
+
+    metadata_location: str
+    n_rows: int
+    n_bytes: int
+
+
+def cube_facts(
     view: View,
     definition: Definition,
     coverage: Coverage,
     judged: Judgement,
-    *,
+    stored: StoredCube,
     sizes: Mapping[str, int],
-    n_rows: int,
-    n_bytes: int,
-    metadata_location: str,
 ) -> CubeFacts:
     """Return what can be read of a cube; `sizes` are bytes of the table's files by location."""
     uncovered = judged.uncovered or ()
@@ -98,11 +107,11 @@ def cube_facts(  # noqa: PLR0913 - what is known of a cube comes from as many pl
         view,
         definition.cube_table.lower(),
         coverage.cube_snapshot_id,
-        metadata_location,
+        stored.metadata_location,
         star=tuple(definition.dimensions[n].name for n in definition.tree_bits()),
         units=None if is_whole else ranges(judged.units),
-        n_rows=n_rows,
-        n_bytes=n_bytes,
+        n_rows=stored.n_rows,
+        n_bytes=stored.n_bytes,
         covered_rows=judged.covered_rows,
         uncovered=tuple(uncovered[:MOST_LISTED]),
         n_uncovered=judged.uncovered_files,
@@ -125,3 +134,13 @@ def ranges(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:
         else:
             found.append((number, number))
     return tuple(found)
+
+
+def whole_columns(cubes: Iterable[CubeFacts], types: Mapping[str, str]) -> list[str]:
+    """Return the table's columns of whole numbers with which measures compute."""
+    found: set[str] = set()
+    for measure in (one for cube in cubes for one in cube.view.measures):
+        tree = sqlglot.parse_one(measure.expression, dialect="spark")
+        if isinstance(tree.unnest(), ARITHMETIC):
+            found |= {one.name.lower() for one in tree.find_all(exp.Column) if one.table == FACT}
+    return sorted(one for one in found if types.get(one) in WHOLE)

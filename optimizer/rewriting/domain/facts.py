@@ -49,6 +49,8 @@ class TableFacts:
     snapshot_id: int | None
     metadata_location: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
+    bounds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """The least and the greatest whole number of columns that measures compute with."""
     n_files: int = 0
     n_bytes: int = 0
     n_rows: int = 0
@@ -67,7 +69,8 @@ class TableFacts:
     def from_json(cls, found: Mapping[str, Any]) -> Self:
         """Return what `to_json` gave, after it went through JSON."""
         cubes = tuple(_cube(one) for one in found["cubes"])
-        return cls(**{**found, "cubes": cubes})
+        bounds = {name: (low, high) for name, (low, high) in found["bounds"].items()}
+        return cls(**{**found, "bounds": bounds, "cubes": cubes})
 
 
 def _cube(found: Mapping[str, Any]) -> CubeFacts:

@@ -4,7 +4,7 @@ Of each table its snapshot and columns; of each of its cubes the definition, wha
 snapshot, and which data files it does not. A cube that cannot be used says why.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -28,32 +28,39 @@ from optimizer.iceberg.access.jobs.errors import clear_errors
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable, metadata_of, open_table, use_iceberg
 from optimizer.iceberg.rewrite.jobs.planning import TaskColumns, all_tasks
 from optimizer.matching.domain.views import View, ViewDimension, ViewMeasure
-from optimizer.rewriting.domain.cubes import cube_facts, view_of
+from optimizer.rewriting.domain.cubes import StoredCube, cube_facts, view_of, whole_columns
 from optimizer.rewriting.domain.facts import CubeFacts, TableFacts
 from portal.lake.errors import PortalError, RuleViolation
+from portal.lake.names import quoted
 from portal.spark.job import JobContext
 
 _ICEBERG = "org.apache.iceberg."
 
 
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
-    """Read the tables of the request, and those that their cubes join."""
+    """Read the tables of the request, and those that their cubes join.
+
+    Raises:
+        PortalError: a table of the request is gone, or no Iceberg table.
+    """
     use_iceberg(spark, job.config)
     reader = Reader(spark)
-    waiting = [str(name) for name in job.params["tables"]]
+    asked = [str(name) for name in job.params["tables"]]
+    waiting = list(asked)
     done: dict[str, TableFacts] = {}
-    problems: dict[str, str] = {}
     for n, name in enumerate(waiting):
         job.check_control()
         job.progress("read", n, len(waiting), name)
         try:
             done[name] = reader.table(name)
-        except PortalError as error:
-            problems[name] = error.message
+        except PortalError:
+            # A joined table that cannot be read: its cube says so, and is not used.
+            if name in asked:
+                raise
             continue
         for cube in done[name].cubes:
             waiting += [one.table for one in cube.view.joins if one.table not in waiting]
-    return {"tables": {name: one.to_json() for name, one in done.items()}, "problems": problems}
+    return {"tables": {name: one.to_json() for name, one in done.items()}}
 
 
 class Reader:
@@ -70,23 +77,31 @@ class Reader:
         Raises:
             PortalError: it is gone, or no Iceberg table.
         """
-        table = self._open(name)
+        table = self.opened(name)
         with clear_errors(table.name):
             totals = table.totals()
-            cubes = table.properties.get(CUBES_PROPERTY, "")
+            names = table.properties.get(CUBES_PROPERTY, "").split(",")
+            cubes = tuple(self._cube(table, one.strip()) for one in names if one.strip())
+            types = self._types(table)
             return TableFacts(
                 name,
                 table.uuid,
                 table.snapshot_id or None,
                 metadata_of(table),
-                self._types(table),
+                types,
+                self._bounds(table, whole_columns(cubes, types)),
                 totals.get("n_files", 0),
                 totals.get("n_bytes", 0),
                 table.n_rows,
-                tuple(self._cube(table, one.strip()) for one in cubes.split(",") if one.strip()),
+                cubes,
             )
 
-    def _open(self, name: str) -> IcebergTable:
+    def opened(self, name: str) -> IcebergTable:
+        """Return a table as it was when this reader first opened it.
+
+        Raises:
+            PortalError: it is gone, or no Iceberg table.
+        """
         if name not in self._opened:
             db, _, table = name.partition(".")
             self._opened[name] = open_table(self.spark, db, table)
@@ -96,10 +111,32 @@ class Reader:
         schema = self.spark.table(table.sql).schema
         return {one.name.lower(): one.dataType.simpleString() for one in schema.fields}
 
+    def _bounds(self, table: IcebergTable, columns: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Return the bounds of whole columns from the manifests, where every file tells them."""
+        if table.snapshot is None or not columns:
+            return {}
+        asked = []
+        for column in columns:
+            of = f"readable_metrics.{quoted(column)}"
+            # A file says nothing of a column, or that all of it is null.
+            lacks = f"{of}.lower_bound IS NULL OR {of}.upper_bound IS NULL"
+            holds = f"coalesce({of}.null_value_count < {of}.value_count, true)"
+            asked.append(
+                f"min({of}.lower_bound), max({of}.upper_bound), count_if(({lacks}) AND {holds})"
+            )
+        files = f"{table.sql}.data_files VERSION AS OF {table.snapshot_id}"
+        row = self.spark.sql(" ".join(["SELECT", ", ".join(asked), "FROM", files])).collect()[0]
+        found = {}
+        for n, column in enumerate(columns):
+            low, high, n_silent = row[3 * n : 3 * n + 3]
+            if not n_silent:
+                found[column] = (int(low or 0), int(high or 0))
+        return found
+
     def _cube(self, table: IcebergTable, name: str) -> CubeFacts:
         view = View(name.partition("__cube_")[2] or name, table.name)
         try:
-            cube = self._open(name)
+            cube = self.opened(name)
             definition = parse_definition(cube.properties.get(DEFINITION_PROPERTY, ""))
             view = self._view(table, definition)
             return self._facts(table, cube, definition, view)
@@ -113,7 +150,7 @@ class Reader:
             raise RuleViolation("cube.foreign", "it is of another table that had this name")
         tables = {FACT: table}
         for one in definition.joins:
-            tables[one.alias] = self._open(one.table.lower())
+            tables[one.alias] = self.opened(one.table.lower())
             if tables[one.alias].uuid != one.uuid:
                 raise RuleViolation("cube.foreign", f"{one.table} is another table by now")
         view = view_of(definition, {alias: _fields(one) for alias, one in tables.items()})
@@ -160,21 +197,17 @@ class Reader:
             live, sizes = live_files(table)
             judged = judge(coverage, snapshot_id=table.snapshot_id, live=live)
         said = dict(snapshot.summary() or {})
-        return cube_facts(
-            view,
-            definition,
-            coverage,
-            judged,
-            sizes=sizes,
-            n_rows=int(said.get("total-records") or 0),
-            n_bytes=int(said.get("total-files-size") or 0),
-            metadata_location=metadata_of(cube),
+        stored = StoredCube(
+            metadata_of(cube),
+            int(said.get("total-records") or 0),
+            int(said.get("total-files-size") or 0),
         )
+        return cube_facts(view, definition, coverage, judged, stored, sizes)
 
     def _check_joined(self, coverage: Coverage, definition: Definition) -> None:
         for one in definition.joins:
             known = coverage.joined.get(one.alias)
-            if known is None or known.uuid != self._open(one.table.lower()).uuid:
+            if known is None or known.uuid != self.opened(one.table.lower()).uuid:
                 raise RuleViolation("cube.coverage", f"it was built with another {one.table}")
 
 

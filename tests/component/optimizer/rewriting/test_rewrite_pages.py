@@ -40,7 +40,7 @@ def read(run: Run) -> None:
         name.replace("ssb", "shop"): _moved(one.to_json()) for name, one in tables(PARTLY).items()
     }
     run.state, run.finished_at = RunState.DONE, timezone.now()
-    run.result = {"tables": known, "problems": {}}
+    run.result = {"tables": known}
     run.save()
 
 
@@ -104,7 +104,7 @@ def test_the_page_shows_both_texts_and_why_a_cube_was_not_used(people: People, t
     assert Run.objects.count() == 2
     read(Run.objects.order_by("-queued_at")[0])
     shown = client.post(PAGE, body).content.decode()
-    assert "2 of 40 data files" in shown
+    assert "Data files read: 2 of 40" in shown
     assert "lineorder__cube_sales FOR VERSION AS OF 77" in shown
     assert "hx-post" not in shown.partition('id="answered"')[2]
     other = client.post(PAGE, {**body, "sql": f"{SQL} WHERE note = 'x'"}).content.decode()

@@ -27,7 +27,6 @@ def facts_of(schema: StarSchema) -> dict[str, TableFacts]:
     lake = schema.lake
     params = {"tables": [schema.fact, schema.part]}
     found = read_tables.run(lake.spark, job_for(lake.spark, lake.config, params, now=NOW))
-    assert found["problems"] == {}
     kept = json.loads(json.dumps(found["tables"]))
     return {name: TableFacts.from_json(one) for name, one in kept.items()}
 

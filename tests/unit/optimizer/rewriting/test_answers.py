@@ -211,3 +211,15 @@ def test_what_is_known_goes_through_json() -> None:
 
     for one in tables(PARTLY).values():
         assert TableFacts.from_json(json.loads(json.dumps(one.to_json()))) == one
+
+
+def test_arithmetic_is_found_again_in_trino_where_it_cannot_overflow() -> None:
+    sql = QUERIES["arithmetic"]
+    assert answered(sql).is_rewritten
+    for bounds in ({}, {"lo_revenue": (0, 10**9), "lo_discount": (0, 10)}):
+        known = tables()
+        known["ssb.lineorder"] = replace(known["ssb.lineorder"], bounds=bounds)
+        assert not rewrite(sql, Session("trino"), known).is_rewritten
+        assert rewrite(sql, Session("spark"), known).is_rewritten
+    assert "of no measure" in reason(f"SELECT sum(lo_discount * lo_revenue) {ONE}")
+    assert "of no measure" in reason(f"SELECT sum(lo_revenue / lo_discount) {ONE}")
