@@ -26,6 +26,7 @@ class Expressions:
         """Read the view's expressions."""
         self.view, self.names, self.schema, self.dialect = view, names, schema, dialect
         self.tables = {FACT: view.table, **{one.alias: one.table for one in view.joins}}
+        self._equal = self._joined()
         own = {alias: alias for alias in self.tables}
         self._forms: dict[str, exp.Expr] = {}
         self.dimensions: dict[str, ViewDimension] = {}
@@ -122,6 +123,23 @@ class Expressions:
 
         return root.transform(visit)
 
+    def _joined(self) -> dict[str, str]:
+        """Return for the columns that declared joins make equal one that stands for all of them."""
+        found: dict[str, str] = {}
+        for join in self.view.joins:
+            for left, right in join.on:
+                alias, _, column = left.partition(".")
+                kind = self._known(alias, column)
+                if kind is not None and kind == self._known(join.alias, right):
+                    key = left.lower()
+                    found[f"{join.alias}.{right.lower()}"] = found.get(key, key)
+        return found
+
+    def _known(self, alias: str, column: str) -> str | None:
+        table = self.tables.get(alias, "")
+        known = self.schema.knows(table)
+        return self.schema.type_of(table, column.lower()) if known else None
+
     def _parsed(self, expression: str) -> exp.Expr:
         try:
             return sqlglot.parse_one(expression, dialect="spark").unnest()
@@ -132,7 +150,8 @@ class Expressions:
         node = node.unnest()
         if isinstance(node, exp.Column):
             alias = names.get(node.table.lower())
-            return None if alias is None else f"{alias}.{node.name.lower()}"
+            key = f"{alias}.{node.name.lower()}"
+            return None if alias is None else self._equal.get(key, key)
         if (found := dated(node)) is not None:
             shared = shared_form(node, self._type(found[1], names), dialect)
             inner = None if shared is None else self._key(shared[1], names, dialect)
@@ -160,9 +179,7 @@ class Expressions:
     def _type(self, node: exp.Expr, names: Mapping[str, str]) -> str | None:
         if not isinstance(node, exp.Column):
             return None
-        table = self.tables.get(names.get(node.table.lower(), ""))
-        known = table is not None and self.schema.knows(table)
-        return self.schema.type_of(table, node.name.lower()) if table and known else None
+        return self._known(names.get(node.table.lower(), ""), node.name)
 
     def _needs_zone(self, dimension: ViewDimension) -> bool:
         node = self._forms[dimension.name]

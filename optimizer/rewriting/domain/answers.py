@@ -8,7 +8,13 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from optimizer.matching.domain.blocks import Block, Candidate, candidates_of, read_block
+from optimizer.matching.domain.blocks import (
+    Block,
+    Candidate,
+    TableName,
+    candidates_of,
+    read_block,
+)
 from optimizer.matching.domain.matches import match
 from optimizer.matching.domain.reading import read_query
 from optimizer.matching.domain.rules import Rule, Unfit
@@ -154,12 +160,22 @@ def _rewrite(
             tree = found
         else:
             candidate.select.replace(found)
-    # All places of one statement read one state of a table.
+    if reason := _pin_all(tree, known, tables):
+        return Answer(sql, is_rewritten=False, blocks=blocks, reason=reason)
+    return Answer(tree.sql(dialect=session.dialect, pretty=True), is_rewritten=True, blocks=blocks)
+
+
+def _pin_all(tree: exp.Query, known: TableName, tables: Mapping[str, TableFacts]) -> str:
+    """Have all places of one statement read one state of a table; returns why that cannot be."""
     for place in tables_of(tree, known):
         facts = tables[known(place) or ""]
-        if not place.args.get("version") and facts.snapshot_id is not None:
+        if facts.snapshot_id is None:
+            continue
+        if not facts.can_be_pinned:
+            return f"the columns of {facts.name} changed after its last commit"
+        if not place.args.get("version"):
             pin(place, facts.snapshot_id)
-    return Answer(tree.sql(dialect=session.dialect, pretty=True), is_rewritten=True, blocks=blocks)
+    return ""
 
 
 def _is_written_back(tree: exp.Query, dialect: str) -> bool:

@@ -51,6 +51,8 @@ class TableFacts:
     columns: Mapping[str, str] = field(default_factory=dict)
     bounds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """The least and the greatest whole number of columns that measures compute with."""
+    can_be_pinned: bool = True
+    """False where columns changed after the last commit: the snapshot has the old ones."""
     n_files: int = 0
     n_bytes: int = 0
     n_rows: int = 0

@@ -90,6 +90,7 @@ class Reader:
                 metadata_of(table),
                 types,
                 self._bounds(table, whole_columns(cubes, types)),
+                _has_its_columns(table),
                 totals.get("n_files", 0),
                 totals.get("n_bytes", 0),
                 table.n_rows,
@@ -236,6 +237,13 @@ def live_files(table: IcebergTable) -> tuple[list[CoveredFile], dict[str, int]]:
         found.append(CoveredFile(location, n_rows, delete_fingerprint(of_file)))
         start += n
     return found, dict(zip(locations, lengths, strict=True))
+
+
+def _has_its_columns(table: IcebergTable) -> bool:
+    """Whether reading the table's snapshot by its number gives the columns of today."""
+    if table.snapshot is None or table.snapshot.schemaId() is None:
+        return False
+    return int(table.snapshot.schemaId()) == int(table.java.schema().schemaId())
 
 
 def _fields(table: IcebergTable) -> dict[int, str]:

@@ -223,3 +223,23 @@ def test_arithmetic_is_found_again_in_trino_where_it_cannot_overflow() -> None:
         assert rewrite(sql, Session("spark"), known).is_rewritten
     assert "of no measure" in reason(f"SELECT sum(lo_discount * lo_revenue) {ONE}")
     assert "of no measure" in reason(f"SELECT sum(lo_revenue / lo_discount) {ONE}")
+
+
+def test_a_table_whose_columns_changed_since_its_snapshot_is_not_pinned() -> None:
+    known = tables(PARTLY)
+    known["ssb.lineorder"] = replace(known["ssb.lineorder"], can_be_pinned=False)
+    answer = rewrite(QUERIES["total"], Session("trino"), known)
+    assert not answer.is_rewritten
+    assert answer.reason == "the columns of ssb.lineorder changed after its last commit"
+    known["ssb.lineorder"] = replace(known["ssb.lineorder"], cubes=(CUBE,))
+    assert rewrite(QUERIES["total"], Session("trino"), known).is_rewritten
+
+
+def test_a_column_that_a_join_makes_equal_to_a_dimension_counts_as_it() -> None:
+    keyed = replace(CUBE.view.dimensions[0], name="brand", expression="part.p_partkey", type="int")
+    view = replace(CUBE.view, dimensions=(keyed, *CUBE.view.dimensions[1:]))
+    cube = replace(CUBE, view=view)
+    answer = answered(
+        "SELECT lo_partkey AS k, count(*) AS n FROM ssb.lineorder GROUP BY 1", cube=cube
+    )
+    assert 'states."brand" AS k' in answer.sql
