@@ -14,6 +14,8 @@ from typing import Any
 import waitress
 from pyspark.sql import SparkSession
 
+from optimizer.proxy.domain.statements import Rewriter
+from optimizer.proxy.jobs.cubes import CubeAnswers
 from optimizer.proxy.jobs.forwarding import Proxy
 from optimizer.proxy.jobs.pruner import Pruner
 from optimizer.proxy.jobs.rewriting import Rewriters
@@ -54,10 +56,27 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     reader.add_argument(
         "--tables", required=True, action="append", help="such as logs.*; may be given again"
     )
+    reader.add_argument(
+        "--cubes",
+        action="append",
+        default=[],
+        help="tables whose aggregates cubes may answer, such as ssb.*; may be given again",
+    )
     reader.add_argument("--listen", default="127.0.0.1:8090", help="address and port")
     reader.add_argument("--seconds", type=float, default=2.0, help="for rewriting, at most")
     reader.add_argument("--max-files", type=int, default=500, help="more left: read as before")
     return reader.parse_args(arguments)
+
+
+def rewriters(config: LakeConfig, given: argparse.Namespace) -> list[Rewriter]:
+    """Return what rewrites statements: cubes first, where they are asked for."""
+    spark = session(config)
+    catalog, most = given.catalog, given.max_files
+    found: list[Rewriter] = []
+    if given.cubes:
+        found.append(CubeAnswers(spark, config, catalog=catalog, tables=given.cubes, most=most))
+    found.append(Pruner(spark, config, catalog=catalog, tables=given.tables, most=most))
+    return found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -69,10 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{given.lakes} has no lake {given.lake}; it has {', '.join(lakes)}.\n")
         return 2
     config = lakes[given.lake]
-    pruner = Pruner(
-        session(config), config, catalog=given.catalog, tables=given.tables, most=given.max_files
-    )
-    proxy = Proxy(given.coordinator, Rewriters([pruner], seconds=given.seconds))
+    proxy = Proxy(given.coordinator, Rewriters(rewriters(config, given), seconds=given.seconds))
     server = waitress.create_server(
         proxy,
         listen=given.listen,

@@ -1,0 +1,1 @@
+"""Tests of `optimizer.rewriting` on a real Trino."""
