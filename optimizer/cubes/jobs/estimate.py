@@ -105,7 +105,7 @@ def _joined_tables(checked: Checked, found: Found) -> None:
             found.problems.append(
                 {
                     "field": "joins",
-                    "message": f"{one.table.name} has the key {shown} {twice[0]['count']} times. "
+                    "message": f"{one.table.name} has the key ({shown}) {twice[0]['count']} times. "
                     "A joined table must have each key once, or sums would be counted twice.",
                 }
             )

@@ -101,7 +101,7 @@ def test_keys_that_come_twice_and_rows_without_partner_are_refused(
     assert [one["field"] for one in problems] == ["joins"]
     assert "have no partner" in problems[0]["message"]
     shops.append([(3, "d", "a"), (3, "d", "b")])
-    assert "has the key 3 2 times" in estimated(fact, draft)["problems"][0]["message"]
+    assert "has the key (3) 2 times" in estimated(fact, draft)["problems"][0]["message"]
 
 
 @pytest.mark.parametrize(
