@@ -39,7 +39,7 @@ class UseReportSerializer(serializers.Serializer[Any]):
     tables = serializers.ListField(child=TableUsesSerializer(), max_length=MOST_TABLES)
 
 
-class TakenSerializer(serializers.Serializer[Any]):
+class UsesTakenSerializer(serializers.Serializer[Any]):
     """What was added to the sums."""
 
     taken = serializers.IntegerField(read_only=True)
@@ -53,7 +53,7 @@ class IndexReports(ApiView):
 
     token_scope = SCOPE
 
-    @operation("optimizer_report_indexes", body=UseReportSerializer, answer=TakenSerializer)
+    @operation("optimizer_report_indexes", body=UseReportSerializer, answer=UsesTakenSerializer)
     def post(self, lake: str) -> object:
         """Add what indexes dropped to the sums of today."""
         now = timezone.now()

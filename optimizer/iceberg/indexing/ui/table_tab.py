@@ -7,7 +7,6 @@ from django.utils import timezone
 
 from optimizer.core.selectors.table_health import FILES
 from optimizer.iceberg.indexing.selectors import (
-    USED_DAYS,
     columns_covered,
     newest_covered,
     policy_of,
@@ -63,7 +62,6 @@ def _page(request: HttpRequest, table: Table, part: str) -> HttpResponseBase:
         "wanted_by": found.sources["index_columns"],
         "is_on": found.policy.is_on,
         "uses": uses_lately(row, now=timezone.now()),
-        "used_days": USED_DAYS,
         "charts": charts,
         "estimate": last_estimate(row),
     }
