@@ -7,6 +7,7 @@ import os
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -59,8 +60,8 @@ class Walk:
         )
 
     def compact(self) -> None:
-        jvm = self.star.spark._jvm
-        actions = jvm.org.apache.iceberg.spark.actions.SparkActions  # type: ignore[union-attr] # Java
+        jvm: Any = self.star.spark._jvm
+        actions = jvm.org.apache.iceberg.spark.actions.SparkActions
         rewrite = actions.get().rewriteDataFiles(self.cube.java(SOLD))
         rewrite.option("rewrite-all", "true").execute()
 
