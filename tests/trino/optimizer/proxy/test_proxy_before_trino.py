@@ -1,7 +1,10 @@
 """Trino's own client protocol through the proxy: rows as without it, fewer files."""
 
+import os
+import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import waitress
@@ -9,7 +12,10 @@ import waitress
 from optimizer.proxy.jobs.forwarding import Proxy
 from optimizer.proxy.jobs.pruner import Pruner
 from optimizer.proxy.jobs.rewriting import Rewriters
+from stack.places import REPO
+from stack.process import ServerProcess, free_port, port_answers
 from stack.servers.trino import CATALOG, Trino
+from stack.stack import Stack
 from tests.support.iceberg_lake import IcebergLake, WrittenTable
 from tests.support.trino_client import QueryFailedError, TrinoClient
 from tests.trino.optimizer.pruning.test_pruned_on_trino import make
@@ -72,3 +78,35 @@ def test_what_was_just_written_is_read(proxied: TrinoClient, logs: WrittenTable)
     assert proxied.run("SELECT word FROM proxied WHERE id = -7").rows == [["of the proxy"]]
     proxied.run("DELETE FROM proxied WHERE id = -7")
     assert proxied.run("SELECT word FROM proxied WHERE id = -7").rows == []
+
+
+def test_the_program_serves_until_it_is_ended(
+    trino: TrinoClient,
+    trino_server: Trino,
+    logs: WrittenTable,
+    embedded_stack: Stack,
+    tmp_path: Path,
+) -> None:
+    port = free_port()
+    program = ServerProcess("trino-proxy", tmp_path / "proxy.log")
+    program.start(
+        [
+            *(sys.executable, "-m", "optimizer.proxy.jobs.serve"),
+            *("--coordinator", trino_server.url, "--lakes", str(embedded_stack.lakes_file)),
+            *("--tables", "shop.proxied", "--listen", f"127.0.0.1:{port}", "--seconds", "100"),
+        ],
+        environment={**os.environ, **embedded_stack.ledger.environment()},
+        cwd=REPO,
+        port=port,
+    )
+    try:
+        program.wait_until(lambda: port_answers(port), timeout_seconds=300)
+        (some,) = trino.run(f"SELECT max(id) FROM {logs.sql}").rows
+        sql = f"SELECT * FROM {logs.sql} WHERE id = {some[0]}"
+        plain, found = trino.run(sql), TrinoClient.at(f"http://127.0.0.1:{port}").run(sql)
+        assert (found.rows, found.columns) == (plain.rows, plain.columns)
+        assert found.physical_bytes < plain.physical_bytes / 2
+        assert "a statement: prune, " in program.said()
+        assert str(some[0]) not in program.said()
+    finally:
+        program.stop()
