@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -48,6 +49,9 @@ class Pruner:
         known = {use.name for use in query.uses if self._takes(use.name)}
         if not known or not re.search(r"\b(where|on)\b", statement.sql, re.IGNORECASE):
             return None
+        # Java keeps the session a thread: without one, a catalog is not found in its settings.
+        jvm: Any = self._spark._jvm
+        jvm.org.apache.spark.sql.SparkSession.setActiveSession(self._spark._jsparkSession)
         found = narrow(self._spark, query, known, most=self._most, on_use=lambda _: None)
         return None if all(one.whole for one in found.tables) else found.sql
 

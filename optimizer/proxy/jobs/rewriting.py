@@ -59,7 +59,8 @@ class Rewriters:
             except Exception as error:
                 # An outer door: no rewriter may cost a client its query. The message is not
                 # logged, for it may hold constants of the query.
-                _log.warning("the rewriter %s failed: %s", one.name, type(error).__name__)
+                kind = getattr(error, "code", type(error).__name__)
+                _log.warning("the rewriter %s failed: %s", one.name, kind)
                 continue
             if sql is not None and sql != statement.sql:
                 return Rewritten(sql, one.name)
