@@ -22,6 +22,12 @@ class IndexCoverage(models.Model):
     n_refused = models.BigIntegerField(help_text="files in which it is not worth its bytes")
     n_rows = models.BigIntegerField(help_text="rows of the files that have the index")
     n_bytes = models.BigIntegerField(help_text="bytes of the indexes")
+    n_measured = models.BigIntegerField(
+        default=0, help_text="files whose index was asked for absent keys when it was built"
+    )
+    false_positives = models.FloatField(
+        null=True, help_text="the share of absent keys that pass, the mean of those files"
+    )
     refused = models.TextField(blank=True, help_text="why it is not worth its bytes")
     at = models.DateTimeField()
 

@@ -1,20 +1,23 @@
 """Reads how far a table is indexed, by column and by newest partitions, and what that saved."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from django.db.models import Max, Q, QuerySet, Sum
+from django.db.models import F, FloatField, Max, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
 from optimizer.core.domain.tasks import REWRITES, TaskKind, TaskState
 from optimizer.iceberg.indexing.domain.wanted import (
     AUTO,
+    COST,
     INDEXED_AT,
     INDEXED_FOR,
     WantedIndex,
     mark_of,
 )
+from optimizer.indexes.domain.choice.costs import Decision
 from optimizer.models import IcebergTable, IndexCoverage
 from optimizer.policies.selectors.policies import TablePolicy, policies_of
 
@@ -36,6 +39,8 @@ class ColumnCoverage:
     n_refused: int = 0
     n_rows: int = 0
     n_bytes: int = 0
+    n_measured: int = 0
+    passed: float | None = None
     refused: str = ""
     at: datetime | None = None
 
@@ -48,6 +53,16 @@ class ColumnCoverage:
     def bits_a_row(self) -> float | None:
         """What the index takes for each row."""
         return 8 * self.n_bytes / self.n_rows if self.n_rows else None
+
+    @property
+    def false_positives(self) -> float | None:
+        """The share of absent keys that pass, the mean of the files that measured it."""
+        return None if self.passed is None else self.passed / max(self.n_measured, 1)
+
+    @property
+    def false_positives_percent(self) -> float | None:
+        """Of absent values so many in a hundred pass."""
+        return None if self.false_positives is None else 100 * self.false_positives
 
 
 def index_state(row: IcebergTable, wanted: Sequence[WantedIndex]) -> dict[str, bool]:
@@ -90,6 +105,8 @@ def columns_covered(row: IcebergTable, wanted: Iterable[WantedIndex]) -> list[Co
             n_refused=Sum("n_refused"),
             n_rows=Sum("n_rows"),
             n_bytes=Sum("n_bytes"),
+            passed=Sum(F("false_positives") * F("n_measured"), output_field=FloatField()),
+            n_measured=Sum("n_measured"),
             refused=Max("refused"),
             at=Max("at"),
         )
@@ -98,6 +115,38 @@ def columns_covered(row: IcebergTable, wanted: Iterable[WantedIndex]) -> list[Co
     for one in wanted:
         found.setdefault((one.column, one.kind), ColumnCoverage(one.column, one.kind))
     return [found[key] for key in sorted(found)]
+
+
+@dataclass(frozen=True, slots=True)
+class UnpaidIndex:
+    """An index that is there although its figures speak against it; people decide."""
+
+    column: str
+    wanted: str
+    reason: str
+
+
+def that_do_not_pay(
+    columns: Iterable[ColumnCoverage], estimate: Mapping[str, Any] | None
+) -> list[UnpaidIndex]:
+    """Return the built indexes whose figures do not pay, with the reason.
+
+    Of `auto` the last build says it; of kinds that the policy names, the last estimate.
+    """
+    judged = {
+        (one["column"], kind["kind"]): str(kind["reason"])
+        for one in (estimate or {}).get("columns", ())
+        for kind in one["kinds"]
+        if kind["decision"] == Decision.REFUSE
+    }
+    found = []
+    for one in columns:
+        reason = judged.get((one.column, one.wanted), "")
+        if one.wanted == AUTO and one.refused.startswith(COST):
+            reason = one.refused.removeprefix(COST)
+        if one.n_covered and reason:
+            found.append(UnpaidIndex(one.column, one.wanted, reason.rstrip(".")))
+    return found
 
 
 @dataclass(frozen=True)

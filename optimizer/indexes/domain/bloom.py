@@ -61,26 +61,6 @@ class DistinctHashes:
         return self._known
 
 
-class BloomBuilder:
-    """Builds the body of a Bloom filter from hashes in any order, repeats allowed."""
-
-    def __init__(self, bits_a_key: float = 10, *, most_keys: int = MOST_KEYS) -> None:
-        self._bits_a_key = bits_a_key
-        self._hashes = DistinctHashes(most_keys)
-
-    def add(self, hashes: Words) -> None:
-        """Take in the hashes of keys.
-
-        Raises:
-            TooManyKeys: When more distinct keys than the limit have come.
-        """
-        self._hashes.add(hashes)
-
-    def finish(self) -> bytes:
-        """Return the filter's body."""
-        return filter_of(self._hashes.all(), self._bits_a_key)
-
-
 def filter_of(hashes: Words, bits_a_key: float) -> bytes:
     """Return the body of a filter of these distinct hashes."""
     if not hashes.size:

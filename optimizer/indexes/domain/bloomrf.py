@@ -11,7 +11,6 @@ from itertools import accumulate
 
 import numpy as np
 
-from optimizer.indexes.domain.bloom import MOST_KEYS, DistinctHashes
 from optimizer.indexes.domain.byte_strings import Bools, Words
 from optimizer.indexes.domain.hashing import mix
 
@@ -26,26 +25,6 @@ _TOP_RUN = 4096
 """More prefixes than this in the top layer are not looked at."""
 _MOST_WORDS = 96
 """So many words are looked at to confirm what a layer says; then it is believed."""
-
-
-class BloomRFBuilder:
-    """Builds the body of a range filter from order numbers in any order, repeats allowed."""
-
-    def __init__(self, bits_a_key: float = 16, *, most_keys: int = MOST_KEYS) -> None:
-        self._bits_a_key = bits_a_key
-        self._keys = DistinctHashes(most_keys)
-
-    def add(self, numbers: Words) -> None:
-        """Take in the order numbers of values.
-
-        Raises:
-            TooManyKeys: When more distinct ones than the limit have come.
-        """
-        self._keys.add(numbers)
-
-    def finish(self) -> bytes:
-        """Return the filter's body."""
-        return range_filter_of(self._keys.all(), self._bits_a_key)
 
 
 def chosen_deltas(width: int, keys: int) -> tuple[int, ...]:

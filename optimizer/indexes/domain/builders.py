@@ -4,19 +4,22 @@ A builder takes the rows in any chunks and gives a body, or the reason why there
 many distinct values, or text that is not UTF-8.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from optimizer.indexes.domain.bitmaps.building import BitmapBuilder
 from optimizer.indexes.domain.bitmaps.pieces import PieceBitmapBuilder
-from optimizer.indexes.domain.bloom import MOST_KEYS, BloomBuilder, TooManyKeys
-from optimizer.indexes.domain.bloomrf import BloomRFBuilder
-from optimizer.indexes.domain.byte_strings import ByteStrings, Longs
+from optimizer.indexes.domain.bloom import MOST_KEYS, DistinctHashes, TooManyKeys, filter_of
+from optimizer.indexes.domain.bloomrf import range_filter_of
+from optimizer.indexes.domain.building.ascii_ngrams import AsciiNgrams, is_ascii
+from optimizer.indexes.domain.building.false_positives import measured
+from optimizer.indexes.domain.byte_strings import ByteStrings, Longs, Words
 from optimizer.indexes.domain.envelope import NO_FLAGS, Expected, Flag, Form, Header, Kind, wrap
-from optimizer.indexes.domain.hashing import distinct, hash_strings, hash_words
+from optimizer.indexes.domain.hashing import distinct, hash_words
 from optimizer.indexes.domain.pieces import code_points, has_odd_lower, ngrams, tokens
 from optimizer.indexes.domain.values import (
     NAN_BITS,
@@ -30,6 +33,8 @@ from optimizer.indexes.domain.values import (
 TEXT_KINDS = frozenset({Kind.WORD_BLOOM, Kind.WORD_BITMAP, Kind.NGRAM_BLOOM, Kind.NGRAM_BITMAP})
 _BYTES_AT_ONCE = 1 << 20
 """Pieces are found in so much text at once: about 50 bytes of memory a byte of text."""
+Points: TypeAlias = tuple[Words, Longs]
+"""Code points, and the offsets of each string in them."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,8 @@ class Built:
     body: bytes
     flags: Flag
     n: int = 0
+    false_positives: float | None = None
+    """The share of absent keys that it lets through, as measured; None: not known."""
 
 
 @dataclass(frozen=True)
@@ -67,76 +74,110 @@ class _NotText(Exception):
     """A value is not UTF-8."""
 
 
-class _Hashes:
-    """A Bloom filter of the values."""
+class _Filter:
+    """A filter of the distinct 64-bit numbers that values become: hashes, or order numbers."""
+
+    false_positives: float | None = None
 
     def __init__(self, wanted: Wanted) -> None:
-        self._bloom = BloomBuilder(wanted.bits_a_key, most_keys=wanted.most_keys)
+        self._wanted = wanted
+        self._keys = DistinctHashes(wanted.most_keys)
 
     def add(self, values: Values) -> None:
-        self._bloom.add(value_hashes(values.without_nulls()))
+        present = values.without_nulls()
+        is_ranged = self._wanted.kind == Kind.BLOOMRF
+        self._keys.add(order_numbers(present) if is_ranged else value_hashes(present))
 
     def finish(self) -> tuple[Form, bytes]:
-        return Form.BLOOM, self._bloom.finish()
+        keys, bits = self._keys.all(), self._wanted.bits_a_key
+        is_ranged = self._wanted.kind == Kind.BLOOMRF
+        form = Form.BLOOMRF if is_ranged else Form.BLOOM
+        body = range_filter_of(keys, bits) if is_ranged else filter_of(keys, bits)
+        self.false_positives = measured(form, body, keys)
+        return form, body
 
 
-class _Ranges:
-    """A range filter of the values' order numbers."""
+class _Pieces(ABC):
+    """A filter or a bitmap of words or n-grams, found in a part of the text at a time."""
 
-    def __init__(self, wanted: Wanted) -> None:
-        self._filter = BloomRFBuilder(wanted.bits_a_key, most_keys=wanted.most_keys)
-
-    def add(self, values: Values) -> None:
-        self._filter.add(order_numbers(values.without_nulls()))
-
-    def finish(self) -> tuple[Form, bytes]:
-        return Form.BLOOMRF, self._filter.finish()
-
-
-class _Pieces:
-    """A Bloom filter or a bitmap of words or n-grams."""
-
-    def __init__(self, wanted: Wanted) -> None:
-        self._n = wanted.n if wanted.kind in _NGRAMS else 0
-        self._bitmap: PieceBitmapBuilder | None = None
-        self._bloom: BloomBuilder | None = None
-        if wanted.kind in {Kind.WORD_BITMAP, Kind.NGRAM_BITMAP}:
-            self._bitmap = PieceBitmapBuilder()
-        else:
-            self._bloom = BloomBuilder(wanted.bits_a_key, most_keys=wanted.most_keys)
-        self.odd = False
+    odd = False
 
     def add(self, values: Values) -> None:
         present = values.without_nulls()
         rows = values.present_rows()
-        if self._bitmap is not None and len(rows) < values.count:
-            self._bitmap.add_nulls(values.null_rows())
+        if len(rows) < values.count:
+            self._add_nulls(values.null_rows())
         for start, part in _parts(present.strings or ByteStrings.of(())):
-            self._add(part, rows[start : start + len(part)])
+            points = None
+            if not is_ascii(part):
+                points = code_points(part)
+                if points is None:
+                    raise _NotText
+                self.odd = self.odd or has_odd_lower(points[0])
+            self._add(part, points, rows[start : start + len(part)])
 
-    def _add(self, strings: ByteStrings, rows: Longs) -> None:
-        found = code_points(strings)
-        if found is None:
-            raise _NotText
-        self.odd = self.odd or has_odd_lower(found[0])
-        if self._n:
-            grams = ngrams(*found, self._n)
-            if self._bitmap is not None:
-                self._bitmap.add_ngrams(grams, rows)
-            elif self._bloom is not None:
-                self._bloom.add(hash_words(distinct(grams.numbers)))
-            return
-        words = tokens(strings)
-        if self._bitmap is not None:
-            self._bitmap.add_tokens(words, rows)
-        elif self._bloom is not None:
-            self._bloom.add(hash_strings(words.words))
+    def _add_nulls(self, rows: Longs) -> None:
+        """Take in rows without a value; a filter holds none of them."""
+        del rows
+
+    @abstractmethod
+    def _add(self, strings: ByteStrings, points: Points | None, rows: Longs) -> None:
+        """Take in strings; of those that are all ASCII there are no code points."""
+
+    @abstractmethod
+    def finish(self) -> tuple[Form, bytes]:
+        """Return the form and the body."""
+
+
+class _PieceFilter(_Pieces):
+    """A Bloom filter of the pieces."""
+
+    false_positives: float | None = None
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._wanted = wanted
+        self._keys = DistinctHashes(wanted.most_keys)
+        self._ascii = AsciiNgrams(wanted.n) if wanted.kind in _NGRAMS else None
+
+    def _add(self, strings: ByteStrings, points: Points | None, rows: Longs) -> None:
+        if self._ascii is None:
+            self._keys.add(tokens(strings).hashes())
+        elif points is None:
+            self._ascii.add(strings)
+        else:
+            grams = ngrams(*points, self._wanted.n)
+            self._keys.add(hash_words(distinct(grams.numbers)))
 
     def finish(self) -> tuple[Form, bytes]:
-        if self._bitmap is not None:
-            return Form.NGRAM_BITMAP if self._n else Form.WORD_BITMAP, self._bitmap.finish()
-        body = self._bloom.finish() if self._bloom is not None else b""
-        return Form.NGRAM_BLOOM if self._n else Form.WORD_BLOOM, body
+        if self._ascii is not None:
+            self._keys.add(hash_words(self._ascii.numbers()))
+        form = Form.WORD_BLOOM if self._ascii is None else Form.NGRAM_BLOOM
+        keys = self._keys.all()
+        body = filter_of(keys, self._wanted.bits_a_key)
+        self.false_positives = measured(form, body, keys)
+        return form, body
+
+
+class _PieceRows(_Pieces):
+    """A bitmap of rows by piece."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._n = wanted.n if wanted.kind in _NGRAMS else 0
+        self._bitmap = PieceBitmapBuilder(self._n)
+
+    def _add_nulls(self, rows: Longs) -> None:
+        self._bitmap.add_nulls(rows)
+
+    def _add(self, strings: ByteStrings, points: Points | None, rows: Longs) -> None:
+        if not self._n:
+            self._bitmap.add_tokens(tokens(strings), rows)
+        elif points is None:
+            self._bitmap.add_ascii(strings, rows)
+        else:
+            self._bitmap.add_ngrams(ngrams(*points, self._n), rows)
+
+    def finish(self) -> tuple[Form, bytes]:
+        return Form.NGRAM_BITMAP if self._n else Form.WORD_BITMAP, self._bitmap.finish()
 
 
 def _parts(strings: ByteStrings) -> Iterator[tuple[int, ByteStrings]]:
@@ -172,11 +213,11 @@ class _Part(Protocol):
 
 
 def _part(kind: ColumnType, wanted: Wanted) -> _Part:
+    if wanted.kind in {Kind.WORD_BITMAP, Kind.NGRAM_BITMAP}:
+        return _PieceRows(wanted)
     if wanted.kind in TEXT_KINDS:
-        return _Pieces(wanted)
-    if wanted.kind == Kind.BITMAP:
-        return BitmapBuilder(kind)
-    return _Ranges(wanted) if wanted.kind == Kind.BLOOMRF else _Hashes(wanted)
+        return _PieceFilter(wanted)
+    return BitmapBuilder(kind) if wanted.kind == Kind.BITMAP else _Filter(wanted)
 
 
 class IndexBuilder:
@@ -212,11 +253,13 @@ class IndexBuilder:
             form, body = self._part.finish()
         except TooManyKeys as error:
             return Refused("too_many", str(error))
+        # A bitmap knows its keys themselves.
+        passed = getattr(self._part, "false_positives", 0.0)
         if self._wanted.kind not in TEXT_KINDS:
-            return Built(form, body, self._flags)
+            return Built(form, body, self._flags, false_positives=passed)
         odd = Flag.ODD_LOWER if getattr(self._part, "odd", False) else NO_FLAGS
         n = self._wanted.n if self._wanted.kind in _NGRAMS else 0
-        return Built(form, body, self._flags | Flag.FOLDED | odd, n)
+        return Built(form, body, self._flags | Flag.FOLDED | odd, n, passed)
 
 
 def _has_nan(values: Values) -> bool:

@@ -7,7 +7,7 @@ bytes than the format does.
 import numpy as np
 import xxhash
 
-from optimizer.indexes.domain.byte_strings import Bools, ByteStrings, Longs, Words
+from optimizer.indexes.domain.byte_strings import ByteStrings, Longs, Words
 
 SEED = 42
 _P1, _P2, _P3, _P4, _P5 = (
@@ -20,8 +20,14 @@ _P1, _P2, _P3, _P4, _P5 = (
         0x27D4EB2F165667C5,
     )
 )
-_SHORT = 32
-"""From this length on XXH64 works on stripes; such strings go one by one to the library."""
+_LANES = [
+    (SEED + more) % (1 << 64) for more in (int(_P1) + int(_P2), int(_P2), 0, (1 << 64) - int(_P1))
+]
+"""Where the four words of a stripe begin."""
+_STRIPE = 32
+"""From this length on XXH64 works on stripes of four words."""
+_LONG = 1024
+"""Longer strings are few, and go one by one to the library."""
 
 
 def _turned(words: Words, bits: int) -> Words:
@@ -51,23 +57,50 @@ def hash_bytes(value: bytes) -> int:
 
 def hash_strings(strings: ByteStrings) -> Words:
     """Return the hash of each string."""
-    lengths = strings.lengths
-    short = lengths < _SHORT
-    if short.all():
-        return _hash_short(strings)
-    hashes = np.empty(len(strings), np.uint64)
-    hashes[short] = _hash_short(strings, short)
-    view = memoryview(strings.data.tobytes())
-    for index in np.flatnonzero(~short).tolist():
-        start, end = int(strings.offsets[index]), int(strings.offsets[index + 1])
-        hashes[index] = xxhash.xxh64_intdigest(view[start:end], seed=SEED)
+    return hash_pieces(strings, strings.starts, strings.lengths)
+
+
+def hash_pieces(strings: ByteStrings, starts: Longs, lengths: Longs) -> Words:
+    """Return the hash of each piece of the buffer that begins here and is so long."""
+    state = lengths.astype(np.uint64) + np.uint64(SEED) + _P5
+    at, left = starts.copy(), lengths.copy()
+    striped = np.flatnonzero(lengths >= _STRIPE)
+    if striped.size:
+        many = striped[lengths[striped] < _LONG]
+        size = lengths[many]
+        state[many] = _stripes(strings, starts[many], size) + size.astype(np.uint64)
+        done = left[many] & ~np.int64(_STRIPE - 1)
+        at[many] += done
+        left[many] -= done
+        left[lengths >= _LONG] = 0
+    hashes = _rest(strings, state, at, left)
+    for index in np.flatnonzero(lengths >= _LONG).tolist():
+        piece = strings.data[starts[index] : starts[index] + lengths[index]]
+        hashes[index] = xxhash.xxh64_intdigest(piece.tobytes(), seed=SEED)
     return hashes
 
 
-def _hash_short(strings: ByteStrings, which: Bools | None = None) -> Words:
-    at: Longs = strings.starts.copy() if which is None else strings.starts[which]
-    left: Longs = strings.lengths.copy() if which is None else strings.lengths[which]
-    state = left.astype(np.uint64) + np.uint64(SEED) + _P5
+def _stripes(strings: ByteStrings, starts: Longs, lengths: Longs) -> Words:
+    """Return the state after all whole stripes of each string."""
+    lanes = [np.full(len(starts), lane, np.uint64) for lane in _LANES]
+    at, left = starts.copy(), lengths.copy()
+    while (more := np.flatnonzero(left >= _STRIPE)).size:
+        place = at[more]
+        for number, lane in enumerate(lanes):
+            word = strings.words(place + 8 * number)
+            lane[more] = _turned(lane[more] + word * _P2, 31) * _P1
+        at[more] += _STRIPE
+        left[more] -= _STRIPE
+    state: Words = np.zeros(len(starts), np.uint64)
+    for lane, bits in zip(lanes, (1, 7, 12, 18), strict=True):
+        state = state + _turned(lane, bits)
+    for lane in lanes:
+        state = (state ^ (_turned(lane * _P2, 31) * _P1)) * _P1 + _P4
+    return state
+
+
+def _rest(strings: ByteStrings, state: Words, at: Longs, left: Longs) -> Words:
+    """Return the hashes after the last bytes of each string, fewer than a stripe."""
     while (more := np.flatnonzero(left >= 8)).size:
         state[more] = _with_word(state[more], strings.words(at[more]))
         at[more] += 8

@@ -20,6 +20,7 @@ FORMAT = "lakewarden-indexes"
 VERSION = 1
 MOST_BYTES = 1 << 30
 """Unpacked; a million blobs take about 60 MB."""
+MILLION = 1_000_000
 _NAME = re.compile(r"v(\d{20})-([0-9a-f-]{36})\.json\.gz")
 
 
@@ -48,6 +49,8 @@ class BlobPlace:
     file: str
     offset: int
     length: int
+    passed: int | None = None
+    """Of a million absent keys so many pass, as the builder measured it; readers do not ask."""
 
 
 BlobKey = tuple[int, str]
@@ -163,7 +166,8 @@ def write(manifest: Manifest) -> bytes:
         groups = [list(group) for group in one.row_groups]
         data_files.append([location, one.size, one.records, one.sequence, groups])
         for (field_id, kind), place in sorted(covered.blobs.items()):
-            blobs.append([at, field_id, kind, number[place.file], place.offset, place.length])
+            row = [at, field_id, kind, number[place.file], place.offset, place.length]
+            blobs.append(row if place.passed is None else [*row, place.passed])
         refused += [[at, *key, why] for key, why in sorted(covered.refused.items())]
     whole = {
         "format": FORMAT,
@@ -222,8 +226,10 @@ def _parsed(whole: dict[str, Any], table_uuid: UUID) -> Manifest:
         raise ValueError("a Puffin file outside its folder")
     data_files = [_data_file(row) for row in whole["data_files"]]
     blobs: list[dict[BlobKey, BlobPlace]] = [{} for _ in data_files]
-    for data_file, field_id, kind, file, offset, length, *_ in whole["blobs"]:
-        place = BlobPlace(files[_number(file)], _number(offset), _number(length))
+    for data_file, field_id, kind, file, offset, length, *more in whole["blobs"]:
+        # Anything may stand there in another version: a figure to show, on which nothing hangs.
+        passed = more[0] if more and type(more[0]) is int and 0 <= more[0] <= MILLION else None
+        place = BlobPlace(files[_number(file)], _number(offset), _number(length), passed)
         blobs[_number(data_file)][_number(field_id), _text(kind)] = place
     refused: list[dict[BlobKey, str]] = [{} for _ in data_files]
     for data_file, field_id, kind, why, *_ in whole.get("refused", ()):

@@ -9,24 +9,39 @@ from dataclasses import dataclass
 import numpy as np
 
 from optimizer.indexes.domain.byte_strings import Bools, ByteStrings, Longs, Words
+from optimizer.indexes.domain.hashing import hash_pieces
 
 LONGEST_TOKEN = 256
 LONGEST_NGRAM = 3
 ODD_LOWER = (0x130, 0x212A)
 """Letters that become ASCII when they are lowered."""
 _CHARACTER = np.uint64(21)
-_LETTERS = np.zeros(256, np.bool_)
-_LETTERS[[*range(48, 58), *range(65, 91), *range(97, 123)]] = True
-_FOLDED = np.arange(256, dtype=np.uint8)
-_FOLDED[65:91] += 32
+_A, _SMALL_A, _ZERO = (np.uint8(ord(letter)) for letter in "Aa0")
+_LETTERS, _DIGITS, _LOWER = np.uint8(26), np.uint8(10), np.uint8(32)
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """Words, folded, with the place of the string that each is of."""
+    """Words, folded, as places in the text of all strings."""
 
-    words: ByteStrings
-    owners: Longs
+    text: ByteStrings
+    """All strings, folded."""
+    starts: Longs
+    lengths: Longs
+
+    @property
+    def words(self) -> ByteStrings:
+        """The words themselves."""
+        return self.text.cut_out(self.starts, self.lengths)
+
+    @property
+    def owners(self) -> Longs:
+        """The place of the string that each word is of."""
+        return np.searchsorted(self.text.offsets[1:], self.starts, side="right")
+
+    def hashes(self) -> Words:
+        """Return the hash of each word, without cutting it out."""
+        return hash_pieces(self.text, self.starts, self.lengths)
 
 
 @dataclass(frozen=True)
@@ -49,16 +64,17 @@ def tokens(strings: ByteStrings) -> Tokens:
     """Return every run of ASCII letters and digits, cut at 256 bytes."""
     base = int(strings.offsets[0])
     data = strings.data[base : strings.offsets[-1]]
-    inside = _LETTERS[data]
+    # By arithmetic, which numpy does on many bytes at once; a table it asks byte by byte.
+    folded = data + (data - _A < _LETTERS) * _LOWER
+    inside = (folded - _SMALL_A < _LETTERS) | (folded - _ZERO < _DIGITS)
     first = _string_starts(strings, base, len(data))
     before = np.concatenate([[False], inside[:-1]])
     after = np.concatenate([inside[1:], [False]])
     starts = np.flatnonzero(inside & (~before | first[:-1]))
     ends = np.flatnonzero(inside & (~after | first[1:])) + 1
     lengths = np.minimum(ends - starts, LONGEST_TOKEN)
-    words = strings.cut_out(starts + base, lengths)
-    owners = np.searchsorted(strings.offsets[1:], starts + base, side="right")
-    return Tokens(ByteStrings(words.offsets, _FOLDED[words.data]), owners)
+    text = ByteStrings(strings.offsets - base, folded)
+    return Tokens(text, starts, lengths)
 
 
 def _string_starts(strings: ByteStrings, base: int, size: int) -> Bools:

@@ -5,7 +5,7 @@ value" in docs/indexes.md. Classes are wide, so that a promotion of a type needs
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
@@ -99,6 +99,7 @@ class Values:
     """Some consecutive rows of one column: numbers as 64 bits, or byte strings, with validity.
 
     Rows count from `first_row` in the order of the file. What stands at a null does not matter.
+    Of byte strings there may be the hashes alone, where only a filter is to be built.
     """
 
     type: ColumnType
@@ -106,21 +107,25 @@ class Values:
     bits: Words | None = None
     strings: ByteStrings | None = None
     valid: Bools | None = None
+    hashes: Words | None = None
 
     @property
     def count(self) -> int:
         """How many rows these are, nulls too."""
         if self.strings is not None:
             return len(self.strings)
+        if self.hashes is not None:
+            return len(self.hashes)
         return 0 if self.bits is None else len(self.bits)
 
     def without_nulls(self) -> "Values":
         """Return the values that are there; their row numbers are `present_rows`."""
         if self.valid is None or bool(self.valid.all()):
-            return Values(self.type, self.first_row, self.bits, self.strings)
+            return replace(self, valid=None)
         bits = None if self.bits is None else self.bits[self.valid]
         strings = None if self.strings is None else self.strings.take(self.valid)
-        return Values(self.type, self.first_row, bits, strings)
+        hashes = None if self.hashes is None else self.hashes[self.valid]
+        return Values(self.type, self.first_row, bits, strings, hashes=hashes)
 
     def present_rows(self) -> Longs:
         """Return the row numbers of the values that are there."""
@@ -137,6 +142,8 @@ class Values:
 
 def value_hashes(values: Values) -> Words:
     """Return the hash of each value; nulls must have been taken out."""
+    if values.hashes is not None:
+        return values.hashes
     if values.strings is not None:
         return hash_strings(values.strings)
     return hash_words(values.bits) if values.bits is not None else np.empty(0, np.uint64)

@@ -38,6 +38,11 @@ class IndexedColumnSerializer(serializers.Serializer[Any]):
     )
     n_bytes = serializers.IntegerField(read_only=True, help_text="bytes of the indexes")
     bits_a_row = serializers.FloatField(read_only=True, allow_null=True)
+    false_positives = serializers.FloatField(
+        read_only=True,
+        allow_null=True,
+        help_text="the share of absent keys that pass, measured when the indexes were built",
+    )
     refused = serializers.CharField(read_only=True, help_text="why it is not worth its bytes")
     at = serializers.DateTimeField(
         read_only=True, allow_null=True, help_text="null: no job has come to it yet"
@@ -73,7 +78,7 @@ class IndexCoverageSerializer(serializers.ModelSerializer[IndexCoverage]):
         model = IndexCoverage
         fields = (
             *("column", "wanted", "kinds", "partition", "n_files", "n_covered", "n_refused"),
-            *("n_bytes", "refused", "at"),
+            *("n_bytes", "false_positives", "refused", "at"),
         )
         read_only_fields = fields
 

@@ -12,6 +12,8 @@ from optimizer.indexes.domain.envelope import Kind
 from portal.lake.errors import RuleViolation
 
 AUTO = "auto"
+COST = "Not worth its cost: "
+"""So begins the reason why an index is refused for a whole table, by its figures."""
 MOST_COLUMNS = 16
 LEAST_BITS, MOST_BITS = 4, 32
 INDEXED_AT, INDEXED_FOR = "indexed_snapshot_id", "indexed_columns"

@@ -3,6 +3,7 @@
 Everything works on whole buffers; only what Spark writes as text (UUIDs) is read again.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from optimizer.indexes.domain.byte_strings import ByteStrings
+from optimizer.indexes.domain.envelope import Kind
 from optimizer.indexes.domain.values import (
     ColumnType,
     ValueClass,
@@ -24,13 +26,28 @@ from optimizer.indexes.domain.values import (
 Bools = NDArray[np.bool_]
 _AT_NULL = False
 _TEXT = frozenset({ValueClass.STRING, ValueClass.UUID, ValueClass.BINARY})
+_HASHED = frozenset({ValueClass.STRING, ValueClass.BINARY})
+
+
+def is_hashed_by_spark(kind: ColumnType, wanted: Iterable[str]) -> bool:
+    """Whether Spark hands over hashes of a column: byte strings of which only filters are wanted.
+
+    Spark's `xxhash64` is the format's hash of just these, and eight bytes come instead of a text.
+    """
+    return kind.value_class in _HASHED and set(wanted) == {Kind.BLOOM.value}
 
 
 def values_of(column: "pa.Array[Any]", kind: ColumnType, *, first_row: int) -> Values:
-    """Return the values of a slice of a column; `first_row` is its first row in the data file."""
+    """Return the values of a slice of a column; `first_row` is its first row in the data file.
+
+    Numbers that stand for byte strings are their hashes (`is_hashed_by_spark`).
+    """
     valid: Bools | None = None
     if column.null_count:
         valid = np.asarray(column.is_valid().to_numpy(zero_copy_only=False), dtype=np.bool_)
+    if kind.value_class in _TEXT and pa.types.is_int64(column.type):
+        hashes = _numbers(column).view(np.uint64)
+        return Values(kind, first_row, valid=valid, hashes=hashes)
     if kind.value_class in _TEXT:
         strings = _strings(column, valid)
         if kind.value_class is ValueClass.UUID and not pa.types.is_binary(column.type):

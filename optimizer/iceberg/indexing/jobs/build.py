@@ -11,6 +11,7 @@ from datetime import datetime
 
 from optimizer.iceberg.access.jobs.errors import DISK_FULL, ENDS_THE_TASK, UNREACHABLE
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable
+from optimizer.iceberg.indexing.domain.wanted import AUTO
 from optimizer.iceberg.indexing.jobs.columns import IndexedColumn
 from optimizer.iceberg.indexing.jobs.coverage import LiveFile
 from optimizer.iceberg.indexing.jobs.footers import Footers, RowGroups
@@ -105,7 +106,31 @@ class IndexBuild:
         covered = self._written(built, {one.data_file.location: one for one in whole}, row_groups)
         if covered:
             self._store.publish(lambda manifest: manifest.adding(covered), now=self._now)
-            self.progress.n_files += sum(bool(one.blobs) for one in covered)
+            # Only what is published counts as built.
+            for one in covered:
+                self.progress.n_files += bool(one.blobs)
+                self.progress.n_indexes += len(one.blobs)
+                self.progress.n_bytes += sum(place.length for place in one.blobs.values())
+
+    def refuse(self, lacks: Sequence[Lack], reasons: Mapping[int, str]) -> None:
+        """Record of files that an index by the choice of the portal does not pay, and why not.
+
+        Raises:
+            PortalError: the store cannot be written.
+        """
+        covered = []
+        for file, columns in lacks:
+            mine = {
+                (one.field_id, AUTO): reasons[one.field_id]
+                for one in columns
+                if one.kind == AUTO and one.field_id in reasons
+            }
+            if mine:
+                self._names |= {one.field_id: one.name for one in columns}
+                covered.append(Covered(file.data_file, {}, mine))
+                self._tell_refused(mine)
+        if covered:
+            self._store.publish(lambda manifest: manifest.adding(covered), now=self._now)
 
     def _read(
         self, files: Sequence[LiveFile], columns: Sequence[IndexedColumn]
@@ -129,7 +154,7 @@ class IndexBuild:
         row_groups: Mapping[str, RowGroups],
     ) -> list[Covered]:
         """Write one Puffin file with the indexes of a batch."""
-        places: dict[str, dict[BlobKey, tuple[int, int]]] = {}
+        places: dict[str, dict[BlobKey, tuple[int, int, int | None]]] = {}
         refused: dict[str, dict[BlobKey, str]] = {}
         snapshot = self._table.snapshot
         writer = PuffinWriter(
@@ -151,7 +176,7 @@ class IndexBuild:
                         {"data-file": location},
                     )
                     mine = places.setdefault(location, {})
-                    mine[one.field_id, one.kind] = (place, len(one.blob))
+                    mine[one.field_id, one.kind] = (place, len(one.blob), one.passed)
                     yield one.blob
             yield writer.finish()
 
@@ -168,8 +193,6 @@ class IndexBuild:
             blobs = {key: BlobPlace(name, *place) for key, place in mine.items()}
             covered.append(Covered(file, blobs, refused.get(location, {})))
             self._tell_refused(refused.get(location, {}))
-            self.progress.n_indexes += len(mine)
-            self.progress.n_bytes += sum(length for _, length in mine.values())
         return covered
 
     def _usable(self, file: LiveFile, indexes: Sequence[BuiltIndex]) -> Iterator[BuiltIndex]:

@@ -26,6 +26,13 @@ class IndexedColumn:
     path: tuple[str, ...]
     type: ColumnType
     iceberg_type: str
+    chosen: str = ""
+    """Of `auto`: the kind that the figures of the whole table speak for; empty: each file's own."""
+
+    @property
+    def to_build(self) -> str:
+        """The kind that is built, as far as it is known before the file is read."""
+        return self.chosen or self.kind
 
     @property
     def sql(self) -> str:

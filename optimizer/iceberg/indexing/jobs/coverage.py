@@ -10,6 +10,7 @@ from typing import Any
 
 from optimizer.iceberg.access.jobs.errors import clear_errors
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable
+from optimizer.iceberg.indexing.domain.wanted import COST
 from optimizer.iceberg.indexing.jobs.columns import IndexedColumn
 from optimizer.iceberg.rewrite.jobs.planning import TaskColumns
 from optimizer.indexes.domain.manifest import (
@@ -67,13 +68,25 @@ def dead_locations(
 
 
 def lacking(
-    files: Iterable[LiveFile], columns: Sequence[IndexedColumn], manifest: Manifest
+    files: Iterable[LiveFile],
+    columns: Sequence[IndexedColumn],
+    manifest: Manifest,
+    *,
+    again: Collection[int] = (),
 ) -> list[tuple[LiveFile, list[IndexedColumn]]]:
-    """Return each file that lacks a wanted index, with those that it lacks, in the same order."""
+    """Return each file that lacks a wanted index, with those that it lacks, in the same order.
+
+    Of the columns `again`, by field id, a refusal by cost does not count any more.
+    """
     found = []
     for one in files:
         covered = covered_by(one.data_file, manifest)
-        missing = [column for column in columns if not is_answered(column, covered)]
+        missing = [
+            column
+            for column in columns
+            if not is_answered(column, covered)
+            or (column.field_id in again and is_refused_by_cost(column, covered))
+        ]
         if missing and one.data_file.records:
             found.append((one, missing))
     return found
@@ -96,6 +109,13 @@ def is_answered(column: IndexedColumn, covered: Covered | None) -> bool:
     if (column.field_id, column.kind) in covered.refused:
         return True
     return place_of(column, covered) is not None
+
+
+def is_refused_by_cost(column: IndexedColumn, covered: Covered | None) -> bool:
+    """Whether the figures of the whole table, not this file's values, spoke against an index."""
+    if covered is None or place_of(column, covered) is not None:
+        return False
+    return covered.refused.get((column.field_id, column.kind), "").startswith(COST)
 
 
 def place_of(column: IndexedColumn, covered: Covered) -> tuple[BlobKey, BlobPlace] | None:

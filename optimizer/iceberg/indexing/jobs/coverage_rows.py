@@ -28,6 +28,8 @@ _TYPES: dict[str, pa.DataType] = {
     "n_refused": pa.int64(),
     "n_rows": pa.int64(),
     "n_bytes": pa.int64(),
+    "n_measured": pa.int64(),
+    "false_positives": pa.float64(),
     "refused": pa.string(),
 }
 _SCHEMA = pa.schema(_TYPES)
@@ -40,7 +42,17 @@ class _Count:
     n_refused: int = 0
     n_rows: int = 0
     n_bytes: int = 0
+    n_measured: int = 0
+    passed: int = 0
     refused: str = ""
+
+    def figures(self) -> dict[str, Any]:
+        """Return the row's numbers; false positives are the mean of the files that know theirs."""
+        found = vars(self) | {"false_positives": None}
+        passed = found.pop("passed")
+        if self.n_measured:
+            found["false_positives"] = passed / self.n_measured / 1e6
+        return found
 
 
 def write_coverage(
@@ -76,6 +88,9 @@ def _rows(
             count.n_covered += 1
             count.n_rows += file.data_file.records
             count.n_bytes += blob.length
+            if blob.passed is not None:
+                count.n_measured += 1
+                count.passed += blob.passed
         elif covered is not None and (why := covered.refused.get((column.field_id, column.kind))):
             count.n_refused += 1
             count.refused = count.refused or why
@@ -87,5 +102,5 @@ def _rows(
             "kinds": ", ".join(sorted(kinds.get(partition, ()))),
             "partition": partition,
             "place": place_in_line,
-            **vars(count),
+            **count.figures(),
         }

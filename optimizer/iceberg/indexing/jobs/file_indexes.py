@@ -11,14 +11,17 @@ import pyarrow as pa
 from optimizer.iceberg.indexing.domain.wanted import AUTO
 from optimizer.iceberg.indexing.jobs.arrow_values import values_of
 from optimizer.iceberg.indexing.jobs.columns import IndexedColumn
+from optimizer.indexes.domain.bloom import Bloom
+from optimizer.indexes.domain.bloomrf import BloomRF
 from optimizer.indexes.domain.builders import Built, IndexBuilder, Refused, Wanted, blob_of, unfit
-from optimizer.indexes.domain.envelope import Expected, Kind
+from optimizer.indexes.domain.envelope import Expected, Form, Kind
 from optimizer.indexes.domain.hashing import hash_bytes
 from optimizer.indexes.domain.values import ColumnType, ValueClass, Values
 
 _BITS = {Kind.BLOOMRF: 16.0}
 _MOST_BYTES_A_ROW, _FEW_VALUES = 2.0, 100
 _PLAIN = frozenset({ValueClass.STRING, ValueClass.BINARY})
+_FILTERS = frozenset({Kind.BLOOM.value, Kind.BLOOMRF.value})
 _VALUES = struct.Struct("<I")
 
 
@@ -31,6 +34,7 @@ class FinishedIndex:
     kind: str
     refused: str
     blob: bytes
+    passed: int | None = None
 
 
 class _Builder(Protocol):
@@ -70,7 +74,29 @@ class FileIndexes:
                 continue
             of = Expected(self._uuid, column.field_id, self._hash, self.n_rows, column.type)
             kind = built.form.kind.value
-            yield FinishedIndex(column.field_id, column.kind, kind, "", blob_of(built, of))
+            passed = None if built.false_positives is None else round(built.false_positives * 1e6)
+            blob = blob_of(built, of)
+            yield FinishedIndex(column.field_id, column.kind, kind, "", blob, passed)
+
+
+class ChosenFilter:
+    """A filter that was chosen for the whole table, where this file holds more than one value."""
+
+    def __init__(self, kind: ColumnType, chosen: Kind) -> None:
+        self._filter = _plain_builder(kind, chosen)
+
+    def add(self, values: Values) -> None:
+        """Take in some rows."""
+        self._filter.add(values)
+
+    def finish(self) -> Built | Refused:
+        """Return the filter, or why it is not worth it."""
+        built = self._filter.finish()
+        if isinstance(built, Refused):
+            return built
+        is_ranged = built.form == Form.BLOOMRF
+        n = (BloomRF.read(built.body) if is_ranged else Bloom.read(built.body)).n
+        return built if n > 1 else _one_value(n)
 
 
 class AutoIndex:
@@ -87,7 +113,7 @@ class AutoIndex:
         self._filter: IndexBuilder | None = None
         for one in (Kind.BLOOMRF if is_ranged else Kind.BLOOM, Kind.BLOOM):
             if self._filter is None and not unfit(kind, one):
-                self._filter = IndexBuilder(kind, Wanted(one, bits_a_key=_BITS.get(one, 10.0)))
+                self._filter = _plain_builder(kind, one)
 
     def add(self, values: Values) -> None:
         """Take in some rows."""
@@ -102,20 +128,30 @@ class AutoIndex:
         if isinstance(bitmap, Built):
             n_values = _VALUES.unpack_from(bitmap.body)[0]
             if n_values < 2:
-                said = "it holds one value" if n_values else "it holds only nulls"
-                return Refused("one_value", f"{said}: least and greatest say as much.")
+                return _one_value(n_values)
             is_small = len(bitmap.body) <= _MOST_BYTES_A_ROW * self._n_rows
             if self._filter is None or n_values <= _FEW_VALUES or is_small:
                 return bitmap
         return bitmap if self._filter is None else self._filter.finish()
 
 
+def _one_value(n: int) -> Refused:
+    said = "it holds one value" if n else "it holds only nulls"
+    return Refused("one_value", f"{said}: least and greatest say as much.")
+
+
+def _plain_builder(kind: ColumnType, wanted: Kind) -> IndexBuilder:
+    return IndexBuilder(kind, Wanted(wanted, bits_a_key=_BITS.get(wanted, 10.0)))
+
+
 def _builder(column: IndexedColumn) -> _Builder:
+    if column.kind == AUTO and column.chosen in _FILTERS:
+        return ChosenFilter(column.type, Kind(column.chosen))
     if column.kind == AUTO:
         return AutoIndex(column.type)
     kind = Kind(column.kind)
     if column.parameter is None:
-        return IndexBuilder(column.type, Wanted(kind, bits_a_key=_BITS.get(kind, 10.0)))
+        return _plain_builder(column.type, kind)
     if kind in (Kind.NGRAM_BLOOM, Kind.NGRAM_BITMAP):
         return IndexBuilder(column.type, Wanted(kind, n=column.parameter))
     return IndexBuilder(column.type, Wanted(kind, bits_a_key=float(column.parameter)))

@@ -17,9 +17,10 @@ from optimizer.iceberg.indexing.domain.wanted import (
     mark_of,
     parse_all_wanted,
 )
+from optimizer.iceberg.indexing.jobs.auto_choice import choose_kinds
 from optimizer.iceberg.indexing.jobs.build import IndexBuild, Progress
 from optimizer.iceberg.indexing.jobs.columns import IndexedColumn, find_columns
-from optimizer.iceberg.indexing.jobs.coverage import LiveFile, dead_locations, lacking, live_files
+from optimizer.iceberg.indexing.jobs.coverage import LiveFile, dead_locations, live_files
 from optimizer.iceberg.indexing.jobs.coverage_rows import write_coverage
 from optimizer.iceberg.indexing.jobs.store import IndexStore
 from optimizer.iceberg.rewrite.jobs.boundary_sample import use_arrow
@@ -95,8 +96,10 @@ class IndexWork(TaskExecutor):
     ) -> None:
         use_arrow(table.spark)
         build = IndexBuild(table, store, now=self.job.now)
-        lacks = lacking(files, columns, store.newest())
+        chosen = choose_kinds(table, files, columns, store.newest())
+        lacks = chosen.lacks
         try:
+            build.refuse(chosen.refused, chosen.reasons)
             for batch in build.batches(lacks):
                 check_stop(self.job, self.order.task)
                 build.build(batch)
@@ -117,7 +120,7 @@ class IndexWork(TaskExecutor):
                 f"{count_words(progress.n_indexes, 'index', many='indexes')} of "
                 f"{count_words(progress.n_files, 'data file')} built."
             )
-        elif not n_lacking:
+        elif not n_lacking and not progress.refused:
             self.result.notes.append("Every data file has the indexes that are asked for.")
         for (column, reason), n in progress.refused.items():
             self.result.notes.append(f"{column} of {count_words(n, 'data file')}: {reason}")

@@ -9,7 +9,7 @@ table of format 3. Which file a row is of is told by the hash of its name, as Sp
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any
 from uuid import uuid4
 
@@ -20,6 +20,7 @@ from pyspark.sql import functions as F
 
 from optimizer.iceberg.access.jobs.errors import clear_errors
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable
+from optimizer.iceberg.indexing.jobs.arrow_values import is_hashed_by_spark
 from optimizer.iceberg.indexing.jobs.columns import IndexedColumn
 from optimizer.iceberg.indexing.jobs.coverage import LiveFile
 from optimizer.iceberg.indexing.jobs.file_indexes import FileIndexes
@@ -34,7 +35,10 @@ _UNPACKED = 8
 """So many times its bytes in the file a row takes in memory, at a guess."""
 _ROWS_A_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _MOST_ROWS, _LEAST_ROWS = 65_536, 64
-_SCHEMA = "file long, rows long, field int, wanted string, kind string, refused string, blob binary"
+_SCHEMA = (
+    "file long, rows long, field int, wanted string, kind string, refused string, passed int, "
+    "blob binary"
+)
 _TYPES: dict[str, pa.DataType] = {
     "file": pa.int64(),
     "rows": pa.int64(),
@@ -42,6 +46,7 @@ _TYPES: dict[str, pa.DataType] = {
     "wanted": pa.string(),
     "kind": pa.string(),
     "refused": pa.string(),
+    "passed": pa.int32(),
     "blob": pa.binary(),
 }
 _ARROW = pa.schema(_TYPES)
@@ -57,6 +62,7 @@ class BuiltIndex:
     kind: str
     refused: str
     blob: bytes
+    passed: int | None = None
 
 
 def build_indexes(
@@ -79,6 +85,7 @@ def build_indexes(
                 str(row["kind"]),
                 str(row["refused"]),
                 bytes(row["blob"]),
+                row["passed"],
             )
             found.setdefault(locations[row["file"]], []).append(built)
     return found
@@ -90,8 +97,8 @@ def _read(
     columns: Sequence[IndexedColumn],
     locations: Mapping[int, str],
 ) -> list[Any]:
-    paths = list(dict.fromkeys(column.sql for column in columns))
-    of_path = [paths.index(column.sql) for column in columns]
+    paths = list(dict.fromkeys(map(_selected, columns, repeat(columns))))
+    of_path = [paths.index(_selected(column, columns)) for column in columns]
     uuid = table.uuid
 
     def build(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -99,6 +106,14 @@ def _read(
 
     with staged_rows(table, files, paths) as rows:
         return rows.mapInArrow(build, _SCHEMA).collect()
+
+
+def _selected(column: IndexedColumn, columns: Iterable[IndexedColumn]) -> str:
+    """Return what Spark selects of a column for all indexes of it."""
+    wanted = [one.to_build for one in columns if one.field_id == column.field_id]
+    if not is_hashed_by_spark(column.type, wanted):
+        return column.sql
+    return f"CASE WHEN {column.sql} IS NOT NULL THEN xxhash64({column.sql}) END"
 
 
 @contextmanager
@@ -167,6 +182,7 @@ def _packed(key: int, file: FileIndexes) -> pa.RecordBatch:
             "wanted": one.wanted,
             "kind": one.kind,
             "refused": one.refused,
+            "passed": one.passed,
             "blob": one.blob,
         }
         for one in file.finish()

@@ -10,6 +10,7 @@ from optimizer.iceberg.indexing.selectors import (
     columns_covered,
     newest_covered,
     policy_of,
+    that_do_not_pay,
     uses_lately,
 )
 from optimizer.iceberg.indexing.services.estimates import last_estimate
@@ -55,15 +56,18 @@ def _page(request: HttpRequest, table: Table, part: str) -> HttpResponseBase:
                 between=(0, 100),
             )
         )
+    columns = columns_covered(row, found.policy.index_columns)
+    estimate = last_estimate(row)
     context = {
         "iceberg": row,
-        "columns": columns_covered(row, found.policy.index_columns),
+        "columns": columns,
+        "unpaid": that_do_not_pay(columns, estimate.result if estimate else None),
         "wanted": found.policy.index_columns,
         "wanted_by": found.sources["index_columns"],
         "is_on": found.policy.is_on,
         "uses": uses_lately(row, now=timezone.now()),
         "charts": charts,
-        "estimate": last_estimate(row),
+        "estimate": estimate,
     }
     return render(request, "optimizer/table_indexes.html", context)
 

@@ -14,8 +14,10 @@ from optimizer.indexes.domain.bitmaps.dictionary import distinct_strings
 from optimizer.indexes.domain.bitmaps.pieces import PieceBitmapBuilder
 from optimizer.indexes.domain.bitmaps.reading import RowBitmaps
 from optimizer.indexes.domain.bloom import TooManyKeys
+from optimizer.indexes.domain.building.ascii_ngrams import AsciiNgrams
 from optimizer.indexes.domain.byte_strings import ByteStrings
 from optimizer.indexes.domain.envelope import Form, Header
+from optimizer.indexes.domain.hashing import distinct
 from optimizer.indexes.domain.pieces import code_points, ngrams, tokens
 from optimizer.indexes.domain.values import ColumnType, ValueClass
 from tests.support.golden_indexes import TABLE
@@ -140,8 +142,25 @@ def test_pieces_have_their_rows(texts: list[str], n: int) -> None:
 def test_more_pairs_than_memory_should_hold_are_refused() -> None:
     builder = PieceBitmapBuilder(most_pairs=5)
     strings = ByteStrings.of([b"a b c", b"d e f"])
+    builder.add_tokens(tokens(strings), np.arange(2))
     with pytest.raises(TooManyKeys, match="5 pairs"):
-        builder.add_tokens(tokens(strings), np.arange(2))
+        builder.finish()
+
+
+@given(st.lists(st.text(st.characters(max_codepoint=127)), max_size=30), st.integers(1, 3))
+def test_ascii_has_the_same_pieces_by_a_shorter_way(texts: list[str], n: int) -> None:
+    strings = ByteStrings.of(one.encode() for one in texts)
+    points = code_points(strings)
+    assert points is not None
+    found = AsciiNgrams(n)
+    found.add(strings)
+    assert found.numbers().tolist() == distinct(ngrams(*points, n).numbers).tolist()
+    rows = np.arange(len(texts)) * 3
+    short, plain = PieceBitmapBuilder(n), PieceBitmapBuilder(n)
+    for _ in range(2):
+        short.add_ascii(strings, rows)
+        plain.add_ngrams(ngrams(*points, n), rows)
+    assert short.finish() == plain.finish()
 
 
 FUZZ = """

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.indexes.domain.bloom import Bloom, BloomBuilder, DistinctHashes, TooManyKeys
+from optimizer.indexes.domain.bloom import Bloom, DistinctHashes, TooManyKeys, filter_of
 from optimizer.indexes.domain.hashing import hash_words
 
 words = st.lists(st.integers(0, 2**64 - 1))
@@ -13,17 +13,17 @@ words = st.lists(st.integers(0, 2**64 - 1))
 
 @given(st.lists(words), st.sampled_from([1, 5, 10, 20]))
 def test_no_key_is_denied(chunks: list[list[int]], bits: int) -> None:
-    builder = BloomBuilder(bits)
+    hashes = DistinctHashes()
     for chunk in chunks:
-        builder.add(np.array(chunk, np.uint64))
-    read = Bloom.read(builder.finish())
+        hashes.add(np.array(chunk, np.uint64))
+    read = Bloom.read(filter_of(hashes.all(), bits))
     keys = np.array([one for chunk in chunks for one in chunk], np.uint64)
     assert read.might_hold(keys).all()
     assert read.n == len(set(keys.tolist()))
 
 
 def test_a_filter_without_keys_denies_all() -> None:
-    read = Bloom.read(BloomBuilder().finish())
+    read = Bloom.read(filter_of(DistinctHashes().all(), 10))
     assert read.m == 0
     assert not read.might_hold(np.array([1, 2], np.uint64)).any()
     assert read.false_positives == 0
@@ -31,9 +31,7 @@ def test_a_filter_without_keys_denies_all() -> None:
 
 @pytest.mark.parametrize(("bits", "most"), [(10, 0.0095), (20, 0.00016)])
 def test_false_positives_are_as_few_as_the_bits_allow(bits: int, most: float) -> None:
-    builder = BloomBuilder(bits)
-    builder.add(hash_words(np.arange(60_000, dtype=np.uint64)))
-    read = Bloom.read(builder.finish())
+    read = Bloom.read(filter_of(hash_words(np.arange(60_000, dtype=np.uint64)), bits))
     others = hash_words(np.arange(1_000_000, 2_000_000, dtype=np.uint64))
     assert read.might_hold(others).mean() < most
     assert read.false_positives == pytest.approx(read.might_hold(others).mean(), abs=0.001)
@@ -41,10 +39,9 @@ def test_false_positives_are_as_few_as_the_bits_allow(bits: int, most: float) ->
 
 @pytest.mark.parametrize("cut", range(0, 40, 3))
 def test_a_cut_body_is_refused(cut: int) -> None:
-    builder = BloomBuilder()
-    builder.add(np.arange(10, dtype=np.uint64))
+    body = filter_of(np.arange(10, dtype=np.uint64), 10)
     with pytest.raises(ValueError, match=r"shorter|disagree"):
-        Bloom.read(builder.finish()[:cut])
+        Bloom.read(body[:cut])
 
 
 def test_too_many_keys_are_refused_and_repeats_are_not_keys() -> None:

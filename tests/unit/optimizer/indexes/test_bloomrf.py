@@ -5,12 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.indexes.domain.bloomrf import (
-    BloomRF,
-    BloomRFBuilder,
-    chosen_deltas,
-    range_filter_of,
-)
+from optimizer.indexes.domain.bloomrf import BloomRF, chosen_deltas, range_filter_of
+from optimizer.indexes.domain.hashing import distinct
 
 keys = st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 5000), max_size=50)
 
@@ -19,9 +15,7 @@ keys = st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 5000), max_size=50)
 def test_no_range_that_holds_a_key_is_denied(
     chosen: list[int], bits: int, data: st.DataObject
 ) -> None:
-    builder = BloomRFBuilder(bits)
-    builder.add(np.array(chosen, np.uint64))
-    read = BloomRF.read(builder.finish())
+    read = BloomRF.read(range_filter_of(distinct(np.array(chosen, np.uint64)), bits))
     assert read.might_hold(np.array(chosen, np.uint64)).all()
     for key in chosen[:10]:
         down, up = data.draw(st.integers(0, 2**20)), data.draw(st.integers(0, 2**34))
@@ -42,12 +36,10 @@ def test_layers_of_any_shape_deny_no_key(deltas: list[int], chosen: list[int], u
 
 
 def test_without_keys_all_is_denied_and_outside_the_bounds_too() -> None:
-    empty = BloomRF.read(BloomRFBuilder().finish())
+    empty = BloomRF.read(range_filter_of(np.empty(0, np.uint64), 16))
     assert not empty.might_hold_between(0, 2**64 - 1)
     assert not empty.might_hold(np.array([0], np.uint64)).any()
-    builder = BloomRFBuilder()
-    builder.add(np.array([100, 200], np.uint64))
-    read = BloomRF.read(builder.finish())
+    read = BloomRF.read(range_filter_of(np.array([100, 200], np.uint64), 16))
     assert not read.might_hold_between(0, 99)
     assert not read.might_hold_between(201, 2**64 - 1)
     assert read.might_hold_between(0, 2**64 - 1)

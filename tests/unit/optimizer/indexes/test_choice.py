@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from optimizer.indexes.domain.bloom import Bloom, BloomBuilder
+from optimizer.indexes.domain.bloom import Bloom, filter_of
 from optimizer.indexes.domain.choice.costs import (
     Decision,
     Measured,
@@ -23,7 +23,7 @@ from optimizer.indexes.domain.choice.profile import (
     sampled,
 )
 from optimizer.indexes.domain.envelope import Kind
-from optimizer.indexes.domain.hashing import hash_words
+from optimizer.indexes.domain.hashing import distinct, hash_words
 from optimizer.indexes.domain.values import ColumnType, ValueClass, Values, number_values
 
 LONG = ColumnType(ValueClass.INTEGER)
@@ -141,9 +141,7 @@ def test_the_estimate_is_what_real_filters_do(maker: Maker) -> None:
     for at in range(FILES):
         whole = values(maker, at).bits
         assert whole is not None
-        builder = BloomBuilder(10)
-        builder.add(hash_words(whole))
-        filters.append(Bloom.read(builder.finish()))
+        filters.append(Bloom.read(filter_of(distinct(hash_words(whole)), 10)))
         numbers = whole.view(np.int64)
         bounds.append((numbers.min(), numbers.max()))
         asked += numbers[:3].tolist()

@@ -11,6 +11,7 @@ from django.test import Client
 
 from optimizer.core.domain.tasks import TaskKind, TaskState
 from optimizer.iceberg.indexing.domain.wanted import coverage_part
+from optimizer.iceberg.indexing.selectors import ColumnCoverage, that_do_not_pay
 from optimizer.iceberg.indexing.services.coverage import coverage_ingest
 from optimizer.models import IcebergTable, IndexCoverage, OptimizeTask
 from portal.connectors.lake_config import LakeConfig
@@ -37,6 +38,8 @@ def found(column: str, partition: str, place: int, **values: Any) -> dict[str, A
         "n_refused": 0,
         "n_rows": 8000,
         "n_bytes": 10_000,
+        "n_measured": 4,
+        "false_positives": 0.01,
         "refused": "",
         **values,
     }
@@ -65,7 +68,14 @@ def test_coverage_by_column_and_partition_is_shown(
     policy(index_columns=["id", "word:ngram_bloom"])
     rows = [
         found("id", "dt=2", 0),
-        found("id", "dt=1", 1, n_covered=1, n_refused=1, refused="it holds one value"),
+        found(
+            *("id", "dt=1", 1),
+            n_covered=1,
+            n_refused=1,
+            n_measured=1,
+            false_positives=0.06,
+            refused="it holds one value",
+        ),
     ]
     for _ in range(2):
         assert ingested(lake, row, rows, now) == 2
@@ -76,6 +86,9 @@ def test_coverage_by_column_and_partition_is_shown(
     text = client.get(PAGE).content.decode()
     assert "5 of 8" in text
     assert "it holds one value" in text
+    assert ">2 %<" in text
+    assert "not measured" in text
+    assert "does not pay" not in text
     assert "not built yet" in text
     assert "Build missing indexes" in text
     assert "index-map" in text
@@ -85,6 +98,7 @@ def test_coverage_by_column_and_partition_is_shown(
     assert said["wanted"] == ["id", "word:ngram_bloom"]
     by_id, by_word = said["columns"]
     assert (by_id["n_covered"], by_id["n_files"], by_id["bits_a_row"]) == (5, 8, 10.0)
+    assert by_id["false_positives"] == pytest.approx(0.02)
     assert (by_word["wanted"], by_word["at"]) == ("ngram_bloom", None)
     listing = client.get(f"/api/v1/optimizer/tables/{row.pk}/indexes/partitions/").json()
     assert [one["partition"] for one in listing["results"]] == ["dt=2", "dt=1"]
@@ -94,6 +108,41 @@ def test_coverage_by_column_and_partition_is_shown(
     for address in ("indexes", "indexes/partitions"):
         answer = client.get(f"/api/v1/optimizer/tables/{row.pk}/{address}/")
         assert answer.status_code == 404
+
+
+def test_an_index_that_does_not_pay_is_told_with_its_reason_and_stays(
+    lake: LakeConfig, people: People, now: datetime
+) -> None:
+    row = iceberg(now=now)
+    listed("clicks", format="iceberg")
+    policy(index_columns=["id"])
+    reason = "Not worth its cost: bloom: it loads for 900 ms a look-up and saves 3 ms."
+    rows = [
+        found("id", "dt=2", 0, n_covered=0, n_refused=4, refused=reason, false_positives=None),
+        found("id", "dt=1", 1),
+    ]
+    ingested(lake, row, rows, now)
+    client = Client()
+    client.force_login(people.owner)
+    text = client.get(PAGE).content.decode()
+    assert "does not pay" in text
+    assert "bloom: it loads for 900 ms a look-up and saves 3 ms." in text
+    assert "Nothing is dropped by itself" in text
+
+
+def test_what_the_policy_names_is_judged_by_the_last_estimate() -> None:
+    columns = [
+        ColumnCoverage("id", "bloom", n_covered=4),
+        ColumnCoverage("id", "bitmap", n_covered=4),
+        ColumnCoverage("ms", "bloom"),
+    ]
+    kinds = [
+        {"kind": "bloom", "decision": "refuse", "reason": "as many files"},
+        {"kind": "bitmap", "decision": "build", "reason": "opens 1 file"},
+    ]
+    said = {"columns": [{"column": name, "kinds": kinds} for name in ("id", "ms")]}
+    assert [(one.column, one.wanted) for one in that_do_not_pay(columns, said)] == [("id", "bloom")]
+    assert that_do_not_pay(columns, None) == []
 
 
 def test_indexes_are_built_now_on_request_with_a_reason(

@@ -1,0 +1,1 @@
+"""What builders alone use: ways to find pieces fast, and what a filter lets through."""
