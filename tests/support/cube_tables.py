@@ -68,7 +68,7 @@ class SqlCube:
         """Write the definition; `columns` are all qualified columns that it uses."""
         tables = {"fact": self.fact, **{one.alias: one.table for one in self.joins}}
         schemas = {alias: self.java(table).schema() for alias, table in tables.items()}
-        typed = self.sql(f"SELECT * FROM ({self._grouped('0', {})}) LIMIT 0").schema  # noqa: S608 - a test's own
+        typed = self.sql(f"SELECT * FROM ({self._grouped('0', {})}) LIMIT 0").schema
         one = self.sql(
             "SELECT "
             + ", ".join(f"{x} AS {name}" for name, (x, _) in self.measures.items())
@@ -151,7 +151,7 @@ class SqlCube:
         files = ", ".join(f"'{path}'" for paths in units.values() for path in paths)
         where = f" WHERE fact._file IN ({files})" if files else ""
         rows = (
-            f"SELECT unit, CAST({star} AS INT) AS star, "  # noqa: S608 - a test's own
+            f"SELECT unit, CAST({star} AS INT) AS star, "
             + "".join(f"d_{name} AS {name}, " for name in names)
             + ", ".join(["count(*) AS rows", *states])
             + f" FROM (SELECT {source} {self._from()}{where})"
@@ -166,7 +166,7 @@ class SqlCube:
                 for function in functions
             ]
         )
-        return f"SELECT {columns} FROM ({rows}) WHERE unit % 2 = 1 OR star & ~{first} = 0"  # noqa: S608 - a test's own
+        return f"SELECT {columns} FROM ({rows}) WHERE unit % 2 = 1 OR star & ~{first} = 0"
 
     def build(self, units: Mapping[int, Sequence[str]]) -> "SqlCube":
         """Write the rows of these units beside those that are there."""
@@ -176,7 +176,7 @@ class SqlCube:
         )
         query = self._grouped(f"CASE {cases} END" if units else "0L", units)
         if not units:
-            query = f"SELECT * FROM ({query}) WHERE false"  # noqa: S608 - a test's own
+            query = f"SELECT * FROM ({query}) WHERE false"
         exists = self.spark.catalog.tableExists(f"{self.catalog}.{self.table}")
         self.sql(
             f"INSERT INTO {self.catalog}.{self.table} {query}"

@@ -113,7 +113,7 @@ def test_data_frames_are_answered_and_explain_says_so(star: Star) -> None:
 def test_a_sketch_answers_what_is_approximate_anyway(star: Star) -> None:
     query = "SELECT approx_count_distinct(id) AS n FROM lake.shop.sales"
     assert "Cube shop.sales__cube_star" in " ".join(star.why(query))
-    assert abs(star.sql(query).first().n - 3000) < 150  # type: ignore[union-attr] # one row
+    assert abs(star.sql(query).collect()[0].n - 3000) < 150
 
 
 @pytest.mark.usefixtures("whole")

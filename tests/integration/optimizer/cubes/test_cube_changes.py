@@ -4,6 +4,7 @@ import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -13,12 +14,12 @@ from tests.support.cube_tables import SqlCube
 
 S = f"lake.{SOLD}"
 PROBES = (
-    f"SELECT channel, count(*), sum(qty), avg(price), count(DISTINCT channel) FROM {S} "  # noqa: S608 - a test's own
+    f"SELECT channel, count(*), sum(qty), avg(price), count(DISTINCT channel) FROM {S} "
     "GROUP BY channel",
-    f"SELECT p_brand, s_city, count(*), max(price), count(DISTINCT cost) FROM {S} s "  # noqa: S608 - a test's own
+    f"SELECT p_brand, s_city, count(*), max(price), count(DISTINCT cost) FROM {S} s "
     "JOIN lake.shop.product p ON s.item = p.p_id JOIN lake.shop.store t ON t.s_id = s.shop "
     "WHERE s_city <> 'c1' AND month(trunc(day, 'MM')) < 3 GROUP BY p_brand, s_city",
-    f"SELECT count(*), sum(cost), min(qty) FROM {S} WHERE shop = 77",  # noqa: S608 - a test's own
+    f"SELECT count(*), sum(cost), min(qty) FROM {S} WHERE shop = 77",
 )
 
 
@@ -54,7 +55,7 @@ def test_deletes_compaction_and_appends_leave_units_dead(changing: Star) -> None
         f"ALTER TABLE plain.{SOLD} SET TBLPROPERTIES ('format-version' = '2', "
         "'write.delete.mode' = 'merge-on-read', 'write.merge.mode' = 'merge-on-read')"
     )
-    changing.sql(f"DELETE FROM plain.{SOLD} WHERE id IN (5, 1000)")  # noqa: S608 - a test's own
+    changing.sql(f"DELETE FROM plain.{SOLD} WHERE id IN (5, 1000)")
     assert used(changing) == 3
     # A file with other deletes than the cube read is not covered; built again, it is.
     files = [path for path, (_, deletes) in cube.files().items() if deletes]
@@ -72,7 +73,8 @@ def test_deletes_compaction_and_appends_leave_units_dead(changing: Star) -> None
         "WHEN MATCHED THEN UPDATE SET qty = 99"
     )
     assert used(changing) == 3
-    actions = changing.spark._jvm.org.apache.iceberg.spark.actions.SparkActions  # type: ignore[union-attr] # Java
+    jvm: Any = changing.spark._jvm
+    actions = jvm.org.apache.iceberg.spark.actions.SparkActions
     rewrite = actions.get().rewriteDataFiles(cube.java(SOLD)).option("rewrite-all", "true")
     rewrite.execute()
     assert used(changing) == 0
@@ -105,7 +107,7 @@ def test_a_joined_table_that_moved_makes_the_cube_unusable_for_its_joins(changin
     assert "Cube" in changing.why(PROBES[1])[0]
 
 
-def damaged(change: Callable[[dict], object]) -> Callable[[SqlCube], object]:  # type: ignore[type-arg] # JSON
+def damaged(change: Callable[[dict[str, Any]], object]) -> Callable[[SqlCube], object]:
     def write(cube: SqlCube) -> object:
         data = json.loads(json.dumps(cube.coverage))
         change(data)
@@ -154,7 +156,7 @@ def test_a_renamed_column_is_found_and_one_of_another_type_is_not_used(changing:
     assert not changing.same(renamed)
     assert "the type of qty is bigint now" in changing.why(renamed)[0]
     changing.sql(f"ALTER TABLE plain.{SOLD} DROP COLUMN pieces")
-    assert "is gone" in changing.why(f"SELECT count(*) FROM {S}")[0]  # noqa: S608 - a test's own
+    assert "is gone" in changing.why(f"SELECT count(*) FROM {S}")[0]
 
 
 def test_a_cube_of_zoned_expressions_is_used_in_its_zone_only(changing: Star) -> None:
@@ -166,10 +168,10 @@ def test_a_cube_of_zoned_expressions_is_used_in_its_zone_only(changing: Star) ->
         measures={"qty": ("fact.qty", ["sum"])},
     )
     cube.build({1: changing.live()}).publish()
-    query = f"SELECT hour(CAST(day AS TIMESTAMP)) AS h, sum(qty) FROM {S} GROUP BY h"  # noqa: S608 - a test's own
+    query = f"SELECT hour(CAST(day AS TIMESTAMP)) AS h, sum(qty) FROM {S} GROUP BY h"
     assert changing.same(query)
-    assert changing.same(f"SELECT weight, sum(qty) FROM {S} WHERE weight > 2 GROUP BY weight")  # noqa: S608 - a test's own
-    assert "tell -0 from 0" in changing.why(f"SELECT sum(qty) FROM {S} WHERE 1 / weight > 0")[0]  # noqa: S608 - a test's own
+    assert changing.same(f"SELECT weight, sum(qty) FROM {S} WHERE weight > 2 GROUP BY weight")
+    assert "tell -0 from 0" in changing.why(f"SELECT sum(qty) FROM {S} WHERE 1 / weight > 0")[0]
     changing.spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
     try:
         assert "in the time zone UTC" in changing.why(query)[0]

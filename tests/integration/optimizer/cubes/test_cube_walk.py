@@ -51,12 +51,12 @@ class Walk:
 
     def delete(self) -> None:
         self.star.sql(
-            f"DELETE FROM plain.{SOLD} WHERE id % 97 = {self.random.randint(0, 96)} AND shop < 3"  # noqa: S608 - a test's own
+            f"DELETE FROM plain.{SOLD} WHERE id % 97 = {self.random.randint(0, 96)} AND shop < 3"
         )
 
     def update(self) -> None:
         self.star.sql(
-            f"UPDATE plain.{SOLD} SET qty = 7 WHERE id BETWEEN 10 AND {self.random.randint(20, 90)}"  # noqa: S608 - a test's own
+            f"UPDATE plain.{SOLD} SET qty = 7 WHERE id BETWEEN 10 AND {self.random.randint(20, 90)}"
         )
 
     def compact(self) -> None:
@@ -67,10 +67,10 @@ class Walk:
 
     def change_dimension(self) -> None:
         brand, item = self.random.choice(["b1", "b7"]), self.random.randint(0, 19)
-        self.star.sql(f"UPDATE plain.shop.product SET p_brand = '{brand}' WHERE p_id = {item}")  # noqa: S608 - a test's own
+        self.star.sql(f"UPDATE plain.shop.product SET p_brand = '{brand}' WHERE p_id = {item}")
 
     def add_dimension_rows(self) -> None:
-        self.star.sql(f"INSERT INTO plain.shop.store VALUES ({self.next_id}, 'new')")  # noqa: S608 - a test's own
+        self.star.sql(f"INSERT INTO plain.shop.store VALUES ({self.next_id}, 'new')")
 
     def add_column(self) -> None:
         self.star.sql(f"ALTER TABLE plain.{SOLD} ADD COLUMN more_{self.next_unit} INT")
