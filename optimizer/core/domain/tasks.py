@@ -16,6 +16,7 @@ class TaskKind(StrEnum):
     ORPHANS = "ORPHANS"
     STATISTICS = "STATISTICS"
     INDEX = "INDEX"  # file indexes of what has none, beside the data
+    CUBE = "CUBE"  # cubes brought up to the newest snapshot
 
 
 class TaskState(StrEnum):

@@ -63,6 +63,7 @@ BADGES: Mapping[str, Badge] = {
     ),
     f"WORK_{TaskKind.STATISTICS}": Badge("Statistics", "chart-bar", "quiet"),
     f"WORK_{TaskKind.INDEX}": Badge("File indexes", "list-search", "quiet"),
+    f"WORK_{TaskKind.CUBE}": Badge("Cubes", "box", "quiet"),
 }
 
 

@@ -29,6 +29,7 @@ class Order:
     write_ids: frozenset[str] = frozenset()
     removal: Mapping[str, Any] | None = None
     index_columns: tuple[str, ...] = ()
+    cubes: tuple[Mapping[str, Any], ...] = ()  # definitions, as docs/cubes.md has them
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> "Order":
@@ -55,6 +56,7 @@ class Order:
                 write_ids=frozenset(map(str, row.get("write_ids") or ())),
                 removal=row.get("removal"),
                 index_columns=tuple(map(str, row.get("index_columns") or ())),
+                cubes=tuple(row.get("cubes") or ()),
             )
         except (KeyError, ValueError, TypeError) as error:
             raise RuleViolation(
@@ -89,6 +91,8 @@ class Result:
     conflicts: int = 0
     has_coverage: bool = False  # the spool says how far the table is indexed
     boundaries: dict[str, Any] | None = None
+    cubes: list[dict[str, Any]] = field(default_factory=list)  # how far each cube is
+    cube_problems: dict[str, str] = field(default_factory=dict)  # by name: why it is not built
     before: dict[str, int] = field(default_factory=dict)
     after: dict[str, int] = field(default_factory=dict)
 
@@ -122,6 +126,8 @@ class Result:
             "boundaries": self.boundaries,
             "conflicts": self.conflicts,
             "has_coverage": self.has_coverage,
+            "cubes": self.cubes,
+            "cube_problems": self.cube_problems,
             "before": self.before,
             "after": self.after,
         }

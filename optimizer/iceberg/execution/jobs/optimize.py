@@ -16,6 +16,7 @@ from optimizer.core.jobs.stops import STOPS, check_stop
 from optimizer.iceberg.access.jobs.executor import TaskExecutor
 from optimizer.iceberg.access.jobs.iceberg import use_iceberg
 from optimizer.iceberg.access.jobs.orders import Order, Result
+from optimizer.iceberg.cubing.jobs import cube_work
 from optimizer.iceberg.indexing.jobs.index_work import IndexWork, cover_new_files
 from optimizer.iceberg.maintenance.jobs.deletes import DeletesWork
 from optimizer.iceberg.maintenance.jobs.expiry import ExpiryWork
@@ -34,6 +35,7 @@ EXECUTORS: Mapping[TaskKind, type[TaskExecutor]] = {
     TaskKind.MANIFESTS: ManifestWork,
     TaskKind.STATISTICS: StatisticsWork,
     TaskKind.INDEX: IndexWork,
+    TaskKind.CUBE: cube_work.CubeWork,
 }
 """Who does each kind of task; what decides on it is `optimizer.iceberg.planner.domain`."""
 
@@ -66,6 +68,7 @@ def _task(job: JobContext, row: Mapping[str, Any]) -> tuple[dict[str, Any] | Non
         result = work.result
         work.run()
         cover_new_files(work)
+        cube_work.cover_new_files(work)
     except PortalError as error:
         reason = error.message if error.code == CANCELLED else ""
         if error.code in STOPS and not result.commits:

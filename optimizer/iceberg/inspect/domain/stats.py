@@ -69,6 +69,7 @@ class TableStats:
     format_version: int = 2
     is_indexed: bool = False  # every file has what the policy asks for, or cannot have it
     was_indexed: bool = False  # an earlier snapshot was
+    n_cubes_behind: int = 0  # cubes of another snapshot, or of another definition
 
 
 def partition_stats(

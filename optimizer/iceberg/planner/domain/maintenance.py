@@ -152,6 +152,12 @@ def _index(table: TableStats, policy: Policy) -> str:
     return f"Data files may lack an index of {columns}."
 
 
+def _cube(table: TableStats, policy: Policy) -> str:
+    if not table.n_cubes_behind:
+        return ""
+    return f"{count_words(table.n_cubes_behind, 'cube')} of the table may not cover all its files."
+
+
 UPKEEP = (
     Upkeep(TaskKind.MANIFESTS, _manifests, estimate=estimate_manifests),
     Upkeep(TaskKind.EXPIRE, _expiry),
@@ -159,5 +165,6 @@ UPKEEP = (
     Upkeep(TaskKind.STATISTICS, _statistics, _STATISTICS_EVERY, estimate_statistics),
     # Whether there is anything new is known: nothing has to pass but the day of a failure.
     Upkeep(TaskKind.INDEX, _index, timedelta(0), estimate_index),
+    Upkeep(TaskKind.CUBE, _cube, timedelta(0)),
 )
 """Every kind of upkeep, in the order in which it is decided and told of."""

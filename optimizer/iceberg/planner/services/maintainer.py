@@ -19,6 +19,8 @@ from optimizer.core.services.dispatcher import waiting
 from optimizer.core.services.maintainers import Arranged, Result, TableMaintainer
 from optimizer.core.services.speeds import speed_of
 from optimizer.core.services.task_lifecycle import is_cancelled
+from optimizer.iceberg.cubing.selectors import cube_definitions
+from optimizer.iceberg.cubing.services.results import cubes_ingest, problem_ingest
 from optimizer.iceberg.indexing.services.coverage import coverage_ingest
 from optimizer.iceberg.inspect.services.inspection import (
     inspections_due,
@@ -147,6 +149,8 @@ class IcebergMaintainer(TableMaintainer):
         LayoutWrite.objects.bulk_create(writes, ignore_conflicts=True)
         if result.get("has_coverage"):
             coverage_ingest(task, now=now)
+        cubes_ingest(task, result.get("cubes") or (), now=now)
+        problem_ingest(task, result.get("cube_problems") or {})
 
     def lost(self, task: OptimizeTask, *, reason: str, now: datetime) -> bool:
         """End its list; the task creates a new one when it goes again."""
@@ -267,6 +271,7 @@ def _order(task: OptimizeTask, policies: LakePolicies, speed: Speed | None) -> d
         "max_commits": MAX_COMMITS if task.group_seconds is None else MAX_SMALL_COMMITS,
         "min_files": MIN_FILES,
         "index_columns": list(map(str, policies.of(table.db, table.table).policy.index_columns)),
+        "cubes": cube_definitions(table),
         "removal": _removal(task, policies) if task.kind in DESTRUCTIVE else None,
     }
 

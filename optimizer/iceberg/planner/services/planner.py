@@ -21,6 +21,7 @@ from optimizer.core.selectors.tables import to_decide
 from optimizer.core.services.bulk_rows import insert_rows
 from optimizer.core.services.speeds import speed_of
 from optimizer.core.services.task_lifecycle import NOT_SENT, lock_to_decide, take_back
+from optimizer.iceberg.cubing.selectors import n_cubes_behind, with_cubes
 from optimizer.iceberg.indexing.selectors import index_state
 from optimizer.iceberg.inspect.domain.stats import PartitionStats, TableStats
 from optimizer.iceberg.planner.domain.commit_trigger import Totals, get_commit_trigger
@@ -58,7 +59,7 @@ def queue_events(tables: Iterable[IcebergTable], *, now: datetime) -> int:
     if not rows:
         return 0
     policies = {lake: policies_of(lake) for lake in {row.lake for row in rows}}
-    n_indexes = _queue_indexes(rows, policies, now=now)
+    n_indexes = _queue_indexes(rows, policies, now=now) + _queue_cubes(rows, policies, now=now)
     keys = [row.pk for row in rows]
     busy = set(
         OptimizeTask.objects.filter(table__in=keys, is_open=True, kind__in=REWRITES).values_list(
@@ -108,19 +109,37 @@ def _queue_indexes(
         for row, of in found.items()
         if of.policy.is_on and of.policy.index_columns and TaskKind.INDEX in of.policy.kinds
     }
+    return _queue_beside(wanted, TaskKind.INDEX, now=now)
+
+
+def _queue_cubes(
+    rows: Sequence[IcebergTable], policies: Mapping[str, LakePolicies], *, now: datetime
+) -> int:
+    """Have cubes of tables follow what a commit wrote."""
+    kept = with_cubes(rows)
+    found = {row: policies[row.lake].of(row.db, row.table) for row in rows if row.pk in kept}
+    wanted = {
+        row: of for row, of in found.items() if of.policy.is_on and TaskKind.CUBE in of.policy.kinds
+    }
+    return _queue_beside(wanted, TaskKind.CUBE, now=now)
+
+
+def _queue_beside(
+    wanted: Mapping[IcebergTable, TablePolicy], kind: TaskKind, *, now: datetime
+) -> int:
     if not wanted:
         return 0
-    opened = OptimizeTask.objects.filter(table__in=wanted, kind=TaskKind.INDEX, is_open=True)
+    opened = OptimizeTask.objects.filter(table__in=wanted, kind=kind, is_open=True)
     busy = set(opened.values_list("table", flat=True))
     new = [
         OptimizeTask(
             table=row,
-            kind=TaskKind.INDEX,
+            kind=kind,
             reason="A commit wrote data files.",
             snapshot_id=row.snapshot_id,
             created_at=now,
             event_at=row.event_at,
-            **asked_of(of, TaskKind.INDEX),
+            **asked_of(of, kind),
         )
         for row, of in wanted.items()
         if row.pk not in busy
@@ -200,6 +219,7 @@ def facts_of(row: IcebergTable, found: TablePolicy, *, now: datetime) -> TableFa
         row.n_partitions or 0,
         row.format_version or 2,
         **index_state(row, found.policy.index_columns),
+        n_cubes_behind=n_cubes_behind(row),
     )
     changes = row.commits.filter(at__gte=now - REMEMBERED, is_ours=False).exclude(operation=APPEND)
     commits = changes.order_by("-at").values_list("at", "operation")[:_COMMITS]

@@ -1,0 +1,1 @@
+"""Orders for cubes, and what came of them."""

@@ -1,0 +1,1 @@
+"""Cubes built, merged and tidied at real tables."""
