@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import F, Q
+from django.db.models import F
 
 from optimizer.cubes.domain.states import BUILT
 from optimizer.models import Cube, CubeVersion, IcebergTable
@@ -22,9 +22,12 @@ def cube_definitions(row: IcebergTable) -> list[dict[str, Any]]:
 
 def n_cubes_behind(row: IcebergTable) -> int:
     """Return how many cubes were last built at another snapshot or of another definition."""
-    kept = Cube.objects.filter(table=row, state__in=BUILT, is_there=True)
-    is_now = Q(snapshot_id=row.looked_snapshot_id, built_version=F("version"))
-    return kept.exclude(is_now & Q(snapshot_id__isnull=False, built_version__isnull=False)).count()
+    now = row.looked_snapshot_id
+    return sum(
+        (one.snapshot_id, one.built_version) != (now, one.version)
+        for one in row.cubes.all()
+        if one.is_there and one.state in BUILT
+    )
 
 
 def with_cubes(rows: Iterable[IcebergTable]) -> set[int]:

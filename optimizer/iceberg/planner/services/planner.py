@@ -153,7 +153,8 @@ def decide_due(lake: str, *, now: datetime, limit: int = AT_ONCE) -> int:
 
     And again on those whose partitions waited for other writers until now.
     """
-    rows = to_decide(IcebergTable, lake, again=Q(decide_again_at__lte=now))[:limit]
+    due = to_decide(IcebergTable, lake, again=Q(decide_again_at__lte=now))[:limit]
+    rows = due.prefetch_related("cubes")
     policies, speed = policies_of(lake), speed_of(lake)
     for row in rows:
         decide_table(row, policies=policies, speed=speed, now=now)
