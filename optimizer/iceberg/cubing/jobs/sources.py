@@ -73,7 +73,7 @@ def find_sources(fact: IcebergTable, definition: Definition) -> Sources:
             raise RuleViolation(
                 "cube.table_replaced",
                 f"{tables[alias].name} is another table than the one that the cube "
-                f"{definition.name} was defined on; define it anew.",
+                f"{definition.name} was defined on; define it again.",
                 table=tables[alias].name,
             )
     columns = {one: _field_id(tables, definition, one) for one in definition.references()}
@@ -96,7 +96,7 @@ def check_types(definition: Definition, rows: DataFrame) -> None:
             raise RuleViolation(
                 "cube.column_type",
                 f"{text} of the cube {definition.name} is {found} now and was defined "
-                f"as {wanted}; define the cube anew.",
+                f"as {wanted}; define the cube again.",
                 column=text,
             )
 
@@ -113,7 +113,7 @@ def _field_id(tables: Mapping[str, IcebergTable], definition: Definition, refere
         raise RuleViolation(
             "cube.column_gone",
             f"{tables[alias].name} has no column {name} any more, which the cube "
-            f"{definition.name} uses; define the cube anew without it.",
+            f"{definition.name} uses; define the cube again without it.",
             column=name,
         )
     return int(field.fieldId())

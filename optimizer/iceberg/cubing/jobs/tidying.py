@@ -49,7 +49,7 @@ def tidy(build: CubeBuild, coverage: Coverage) -> Coverage:
         if n_unknown:
             view = f"lakewarden_cube_{build.definition.name}"
             unknown.select("unit").createOrReplaceTempView(view)
-            named = f"(SELECT unit FROM {quoted(view)})"  # noqa: S608 - a quoted name
-            spark.sql(f"DELETE FROM {store.sql} WHERE unit IN {named}")  # noqa: S608 - the same
+            named = f"(SELECT unit FROM {quoted(view)})"  # noqa: S608 - the name is quoted
+            spark.sql(f"DELETE FROM {store.sql} WHERE unit IN {named}")  # noqa: S608 - the name is quoted
             spark.catalog.dropTempView(view)
     return store.publish_exact(lambda now: composed(now, build.view))
