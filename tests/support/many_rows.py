@@ -28,7 +28,7 @@ def multiply(like: models.Model, *, first: int, last: int, **differing: str) -> 
     table = connection.ops.quote_name(like._meta.db_table)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"INSERT INTO {table} ({names}) SELECT {', '.join(chosen)} "  # noqa: S608 - names of models
+            f"INSERT INTO {table} ({names}) SELECT {', '.join(chosen)} "
             f"FROM ({_numbers(last)}) numbers WHERE n BETWEEN {first} AND {last}",
             values,
         )
@@ -93,7 +93,7 @@ def _numbers(last: int) -> str:
     n_digits = len(str(last))
     places = [f"d{place}.d * {10**place}" for place in range(n_digits)]
     tables = [f"({_DIGITS}) d{place}" for place in range(n_digits)]
-    return f"SELECT {' + '.join(places)} AS n FROM {', '.join(tables)}"  # noqa: S608 - only digits
+    return f"SELECT {' + '.join(places)} AS n FROM {', '.join(tables)}"
 
 
 def _is_mariadb() -> bool:

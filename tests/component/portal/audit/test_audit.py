@@ -70,11 +70,11 @@ def test_an_event_can_be_neither_changed_nor_deleted(now: datetime) -> None:
 @pytest.mark.parametrize(
     ("sql", "broken_at"),
     [
-        (f"UPDATE {TABLE} SET actor='eve' WHERE seq=2", 2),  # noqa: S608 - the table's own name
-        (f"UPDATE {TABLE} SET data='{{}}' WHERE seq=3", 3),  # noqa: S608 - (as above)
-        (f"DELETE FROM {TABLE} WHERE seq=2", 2),  # noqa: S608 - (as above)
-        (f"DELETE FROM {TABLE} WHERE seq=5", 5),  # noqa: S608 - (as above)
-        (f"UPDATE {TABLE} SET seq=99 WHERE seq=5", 5),  # noqa: S608 - (as above)
+        (f"UPDATE {TABLE} SET actor='eve' WHERE seq=2", 2),
+        (f"UPDATE {TABLE} SET data='{{}}' WHERE seq=3", 3),
+        (f"DELETE FROM {TABLE} WHERE seq=2", 2),
+        (f"DELETE FROM {TABLE} WHERE seq=5", 5),
+        (f"UPDATE {TABLE} SET seq=99 WHERE seq=5", 5),
     ],
 )
 def test_what_was_changed_behind_our_back_is_found(now: datetime, sql: str, broken_at: int) -> None:

@@ -1,5 +1,7 @@
 """Definitions of cubes as people type them, and the expressions that are let in."""
 
+from typing import Any
+
 import pytest
 
 from optimizer.cubes.domain.drafts import Draft, draft_of, parse_draft, read_draft
@@ -66,8 +68,14 @@ def test_a_star_schema_is_read_and_written_back_the_same() -> None:
     ],
 )
 def test_what_is_wrong_is_said_at_its_field(field: str, text: str, words: str) -> None:
-    values = {"name": "c", "dimensions": "d", "measures": "m: sum", "max_leaf": 10, field: text}
-    draft = Draft(**values)  # type: ignore[arg-type] # one field of it is the case's own
+    values: dict[str, Any] = {
+        "name": "c",
+        "dimensions": "d",
+        "measures": "m: sum",
+        "max_leaf": 10,
+        field: text,
+    }
+    draft = Draft(**values)
     _, refused = read_draft(draft, "ssb.lineorder")
     assert [one.field for one in refused] == [field]
     assert words in str(refused[0])
