@@ -13,8 +13,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from optimizer.models import IcebergTable, RemovalPlan
+from optimizer.pruning.jobs.prune import INDEXED, use_indexes
 from optimizer.removals.services.records import snapshots_now
 from stack.stack import Stack
+from tests.support.iceberg_indexes import index, locations, names, newest
 from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable
 from tests.support.iceberg_model import Model
 from tests.support.iceberg_staged import make_old, markers
@@ -172,6 +174,42 @@ def test_killed_anywhere_no_row_is_lost_and_the_next_runs_leave_nothing_behind(
     _finish(lake, models)
     for step, model in models.items():
         assert model.table.unknown_files() == set(), step
+
+
+@pytest.mark.parametrize("point", ["puffin:after", "manifest:before", "manifest:after"])
+def test_a_build_of_indexes_killed_while_it_publishes_is_taken_up_by_the_next(
+    lake: IcebergLake, jobs: Jobs, point: str
+) -> None:
+    use_indexes(lake.spark, lake.config)
+    table = filled(lake).table
+    wanted = ["id:bloom", "word:bitmap"]
+    assert index(table, *wanted)["outcome"] == "DONE"
+    table.append([(900 + i, DAYS[i % 2], f"late{i}") for i in range(4)])
+    before = newest(table)
+
+    jobs.kill(table, f"{point}:kill", kind="INDEX", index_columns=wanted)
+
+    assert newest(table) == before
+    assert len(names(table, "files")) == 2, "a death leaves its file; else this proves nothing"
+    check_indexed(table)
+    assert index(table, *wanted)["outcome"] == "DONE"
+    assert set(newest(table).covered) == locations(table)
+    check_indexed(table)
+
+
+def check_indexed(table: WrittenTable) -> None:
+    """Check that the indexed catalog gives what the plain one gives."""
+    for where in ("id = 901", "id = 12", "id IN (1, 902, -1)", "word = 'late3'", "word = 'none'"):
+        plain, indexed = (
+            sorted(
+                repr(row)
+                for row in table.lake.spark.table(f"{name}.{table.lake.db}.{table.name}")
+                .where(where)
+                .collect()
+            )
+            for name in ("lake", INDEXED)
+        )
+        assert plain == indexed, where
 
 
 def test_killed_with_its_jvm_amid_a_file_it_leaves_what_a_later_run_sweeps(

@@ -94,7 +94,7 @@ def test_a_cube_that_covers_nothing_is_not_used(schema: StarSchema) -> None:
     assert block.cubes[0].rule == "coverage"
 
 
-def test_a_renamed_column_is_found_by_its_id(schema: StarSchema) -> None:
+def test_a_renamed_column_is_found_and_a_dropped_one_is_said(schema: StarSchema) -> None:
     write_cube(schema)
     schema.sql("ALTER TABLE {fact} RENAME COLUMN qty TO quantity")
     schema.sql("ALTER TABLE {fact} ADD COLUMN qty string")
@@ -102,6 +102,9 @@ def test_a_renamed_column_is_found_by_its_id(schema: StarSchema) -> None:
     assert check(schema, facts_of(schema), sql).is_rewritten
     other = "SELECT qty AS q, sum(rev) AS r FROM {fact} GROUP BY qty"
     assert not check(schema, facts_of(schema), other).is_rewritten
+    schema.sql("ALTER TABLE {fact} DROP COLUMN rev")
+    (cube,) = facts_of(schema)[schema.fact].cubes
+    assert "the column rev of fact is gone" in cube.problem
 
 
 def test_a_new_snapshot_of_a_joined_table_puts_the_cube_aside(schema: StarSchema) -> None:
