@@ -5,12 +5,14 @@ One cube that cannot be built stops no other. Rewrites call `cover_new_files` at
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from optimizer.core.domain.tasks import REWRITES
 from optimizer.core.jobs.stops import STOPS, check_stop
 from optimizer.cubes.domain.coverage import Coverage, CoveredFile
 from optimizer.cubes.domain.definition import parse
+from optimizer.cubes.domain.partitions import partitions_of
 from optimizer.cubes.domain.upkeep import Merge, View, composed, mergeable
 from optimizer.iceberg.access.jobs.commits import told
 from optimizer.iceberg.access.jobs.executor import TaskExecutor
@@ -215,6 +217,9 @@ def _row(
     progress = build.progress
     at = coverage.at_snapshot if coverage is not None else None
     n_rows = sum(one.covered.records for one in files)
+    live = [unit for unit in coverage.units if unit.is_live] if coverage is not None else []
+    covered = {coverage.files[n] for unit in live for n in unit.files} if coverage else set()
+    by_partition = [(one.partition.partition("/")[2], one.covered) for one in files]
     return {
         "name": build.definition.name,
         "version": build.definition.definition_version,
@@ -233,6 +238,9 @@ def _row(
         "n_units_built": progress.n_units_built,
         "n_units_merged": progress.n_units_merged,
         "n_units_gone": progress.n_units_gone,
+        "partitions": [
+            asdict(one) for one in partitions_of(by_partition, covered, progress.refused)
+        ],
         "refused": list(progress.refused.items())[:100],
         "n_refused": len(progress.refused),
         "seconds": round(seconds, 3),

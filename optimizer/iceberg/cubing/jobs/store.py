@@ -38,6 +38,8 @@ _SETTINGS = {
     # Small row groups: engines skip those of other masks.
     "write.parquet.row-group-size-bytes": str(1 << 20),
     "write.metadata.delete-after-commit.enabled": "true",
+    # The snapshot that coverage names outlives some commits of others.
+    "history.expire.min-snapshots-to-keep": "20",
 }
 
 Change = Callable[[Coverage | None], Coverage]

@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from django.db import transaction
+
 from optimizer.core.models import OptimizeTask
-from optimizer.models import Cube, CubeBuild
+from optimizer.models import Cube, CubeBuild, CubeCoverage
 
 _KEPT_BUILDS = 200
 _NUMBERS = (
@@ -27,6 +29,7 @@ def cubes_ingest(task: OptimizeTask, cubes: Iterable[Mapping[str, Any]], *, now:
         cube.stale = _stale(one)
         cube.problem = str(one.get("problem", ""))
         cube.save(update_fields=[*_NUMBERS, "built_at", "built_version", "stale", "problem"])
+        _partitions_ingest(cube, one["partitions"])
         work = {name: one[name] for name in _WORK}
         CubeBuild.objects.update_or_create(
             cube=cube,
@@ -42,6 +45,14 @@ def cubes_ingest(task: OptimizeTask, cubes: Iterable[Mapping[str, Any]], *, now:
         )
         old = cube.builds.order_by("-at").values_list("pk", flat=True)[_KEPT_BUILDS:]
         CubeBuild.objects.filter(pk__in=list(old)).delete()
+
+
+def _partitions_ingest(cube: Cube, partitions: Iterable[Mapping[str, Any]]) -> None:
+    """Put the last build's numbers by partition in the place of those before."""
+    rows = [CubeCoverage(cube=cube, place=n, **one) for n, one in enumerate(partitions)]
+    with transaction.atomic():
+        cube.coverage.all().delete()
+        CubeCoverage.objects.bulk_create(rows, batch_size=500)
 
 
 def problem_ingest(task: OptimizeTask, problems: Mapping[str, str]) -> None:

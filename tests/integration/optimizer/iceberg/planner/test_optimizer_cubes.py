@@ -1,0 +1,97 @@
+"""Defined, queued, built, and kept up by the table's commits: a cube from its definition on."""
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from optimizer.core.domain.tasks import TaskKind, TaskState
+from optimizer.cubes.services.definitions import cube_declare
+from optimizer.models import Cube, IcebergTable, OptimizeTask, PolicyVersion
+from portal.access.services import person_create
+from stack.stack import LAKE, Stack
+from tests.integration.optimizer.iceberg.planner.test_optimizer_whole_way import look, optimize
+from tests.support.iceberg_lake import IcebergLake, small_files
+from tests.support.refreshed import follow
+
+pytestmark = [pytest.mark.django_db]
+
+DEFINITION = {
+    "format": "lakewarden-cube",
+    "version": 1,
+    "name": "by_day",
+    "definition_version": 1,
+    "time_zone": "UTC",
+    "joins": [],
+    "dimensions": [{"name": "dt", "expression": "fact.dt", "type": "string"}],
+    "measures": [
+        {"name": "id", "expression": "fact.id", "type": "bigint", "functions": ["sum", "max"]}
+    ],
+    "columns": {},
+    "star_tree": {"max_leaf": 1, "dimensions": ["dt"], "skip_star": []},
+}
+
+
+@pytest.fixture
+def lake(iceberg_lake: IcebergLake, embedded_stack: Stack, settings: Any) -> IcebergLake:
+    settings.LAKEWARDEN_LAKES = embedded_stack.lakes_file
+    PolicyVersion.objects.create(
+        lake=LAKE,
+        scope="*",
+        version=1,
+        values={"is_on": True, "kinds": [TaskKind.CUBE]},
+        by="a",
+        at=timezone.now(),
+        reason="t",
+    )
+    follow()
+    return iceberg_lake
+
+
+def built(lake: IcebergLake, cube: Cube) -> OptimizeTask:
+    """Do the one task that waits for the cube's table."""
+    task = OptimizeTask.objects.get(table=cube.table, is_open=True)
+    assert (task.kind, task.state) == (TaskKind.CUBE, TaskState.WAITING)
+    optimize(lake)
+    task.refresh_from_db()
+    cube.refresh_from_db()
+    assert (task.state, cube.problem) == (TaskState.DONE, ""), task.outcome
+    return task
+
+
+def test_a_defined_cube_is_built_and_follows_the_tables_commits(lake: IcebergLake) -> None:
+    table = small_files(lake.table(), 3)
+    follow()
+    row = IcebergTable.objects.get(table=table.name, is_deleted=False)
+    look(lake, row)
+    ada = person_create(
+        "ada", password="correct horse staple", email="ada@example.org", roles=("admin",)
+    )
+    cube = cube_declare(row, DEFINITION, user=ada, reason="a dashboard", now=timezone.now())
+    table.append([(1000, "2026-05-09", "new")])
+    follow()
+
+    built(lake, cube)
+
+    assert (cube.n_files, cube.n_covered, cube.n_rows, cube.n_rows_covered) == (7, 7, 19, 19)
+    parts = list(cube.coverage.order_by("place").values_list("partition", "n_covered", "n_rows"))
+    assert parts[0] == ("dt=2026-05-09", 1, 1)
+    assert sum(rows for _, _, rows in parts) == 19
+    sums = lake.spark.sql(
+        f"SELECT dt, sum(id_sum) AS n FROM lake.{lake.db}.{table.name}__cube_by_day "
+        "WHERE star = 0 GROUP BY dt"
+    )
+    plain = lake.spark.sql(f"SELECT dt, sum(id) AS n FROM lake.{lake.db}.{table.name} GROUP BY dt")
+    assert sorted(map(tuple, sums.collect())) == sorted(map(tuple, plain.collect()))
+
+    table.say("DELETE FROM {t} WHERE id = 1000")
+    table.append([(2000, "2026-05-09", "newer")])
+    follow()
+    look(lake, row)
+    built(lake, cube)
+
+    assert (cube.n_rows, cube.n_rows_covered) == (19, 19)
+    assert cube.builds.count() == 2
+    follow()
+    look(lake, row)
+    assert not OptimizeTask.objects.filter(table=row, is_open=True).exists(), row.decision
