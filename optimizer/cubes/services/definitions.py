@@ -72,6 +72,7 @@ def _made(
             cube = Cube.objects.create(table=table, name=name, created_by=by, created_at=now)
             _version(cube, found, version=1, by=by, reason=reason, at=now)
             cube_audit("optimizer.cube_defined", cube, by=by, reason=reason, now=now)
+            decide_again(table, now=now)
     except IntegrityError as error:
         raise taken from error
     return cube
@@ -152,6 +153,11 @@ def cube_audit(
     )
 
 
+def decide_again(table: IcebergTable, *, now: datetime) -> None:
+    """Let the optimizer decide on a table at its next turn, without waiting for a commit."""
+    IcebergTable.objects.filter(pk=table.pk).update(decide_again_at=now)
+
+
 def _checked(
     table: IcebergTable, estimate: Run, *, user: User, reason: str
 ) -> tuple[Mapping[str, Any], str]:
@@ -174,6 +180,7 @@ def _replace(
         cube.refresh_from_db()
         _version(cube, found, version=seen + 1, by=by, reason=reason, at=now)
         cube_audit("optimizer.cube_changed", cube, by=by, reason=reason, now=now)
+        decide_again(cube.table, now=now)
 
 
 def _version(

@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 
 from optimizer.cubes.domain.states import CubeState
-from optimizer.cubes.services.definitions import cube_audit, parse_reason
+from optimizer.cubes.services.definitions import cube_audit, decide_again, parse_reason
 from optimizer.cubes.services.estimates import check_answers
 from optimizer.models import Cube
 from portal.access.models import User
@@ -45,7 +45,9 @@ def cube_resume(cube: Cube, *, user: User, reason: str, now: datetime) -> None:
         As `cube_pause`.
     """
     check_answers(cube.table, user)
-    _move(cube, {CubeState.PAUSED}, CubeState.ACTIVE, user=user, reason=reason, now=now)
+    with transaction.atomic():
+        _move(cube, {CubeState.PAUSED}, CubeState.ACTIVE, user=user, reason=reason, now=now)
+        decide_again(cube.table, now=now)
 
 
 def cube_drop(cube: Cube, *, user: User, reason: str, now: datetime) -> Run:
