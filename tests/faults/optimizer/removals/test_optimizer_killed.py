@@ -16,6 +16,7 @@ from optimizer.models import IcebergTable, RemovalPlan
 from optimizer.pruning.jobs.prune import INDEXED, use_indexes
 from optimizer.removals.services.records import snapshots_now
 from stack.stack import Stack
+from tests.support.built_cubes import CubedTable
 from tests.support.iceberg_indexes import index, locations, names, newest
 from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable
 from tests.support.iceberg_model import Model
@@ -195,6 +196,24 @@ def test_a_build_of_indexes_killed_while_it_publishes_is_taken_up_by_the_next(
     assert index(table, *wanted)["outcome"] == "DONE"
     assert set(newest(table).covered) == locations(table)
     check_indexed(table)
+
+
+@pytest.mark.parametrize("point", ["append:before", "append:after", "property:before"])
+def test_a_build_of_a_cube_killed_while_it_publishes_is_taken_up_by_the_next(
+    lake: IcebergLake, jobs: Jobs, point: str
+) -> None:
+    table = CubedTable.make(lake).fill(1)
+    assert table.keep()["outcome"] == "DONE"
+    table.fill(1, start=5000)
+    before = table.coverage()
+
+    jobs.kill(table, f"cube_{point}:kill", kind="CUBE", cubes=[table.definition()])
+
+    assert table.coverage().units == before.units
+    assert table.check().uncovered_files == 2
+    assert table.keep()["outcome"] == "DONE"
+    assert table.check(seed=1).uncovered_files == 0
+    assert table.coverage().exact
 
 
 def check_indexed(table: WrittenTable) -> None:
