@@ -145,6 +145,8 @@
     document.head.appendChild(script);
   }
 
+  var NARROW = 480;
+
   function palette() {
     return [1, 2, 3, 4, 5, 6, 7, 8].map(function (n) { return css("--lw-chart-" + n); });
   }
@@ -167,6 +169,10 @@
     (layout.shapes || []).forEach(function (shape) { shape.line = Object.assign({ color: css("--lw-ink-2") }, shape.line); });
     layout.xaxis = Object.assign({}, axis, { showgrid: false }, figure.layout.xaxis);
     layout.yaxis = Object.assign({}, axis, { rangemode: "tozero" }, figure.layout.yaxis);
+    // Else a title lies on labels that were turned for lack of room.
+    [layout.xaxis, layout.yaxis].forEach(function (one) {
+      if (one.title) { one.title = Object.assign({ standoff: 8 }, one.title); }
+    });
     if (unit === "bytes") { bytesAxis(figure, layout); }
     figure.data.forEach(function (trace) {
       if (trace.type !== "heatmap") { return; }
@@ -206,6 +212,13 @@
     layout.yaxis.ticktext = ticks.map(humanBytes);
   }
 
+  // A legend of two in a line takes height of its own, and labels need the room of the title.
+  function fitNarrow(layout, traces) {
+    var named = traces.filter(function (one) { return one.name && one.showlegend !== false; }).length;
+    if (layout.showlegend !== false && named > 1) { layout.height += 20 * Math.ceil(named / 2); }
+    if (layout.yaxis.title) { layout.yaxis.title = undefined; }
+  }
+
   function draw(holder) {
     var source = document.getElementById(holder.dataset.lwChart);
     if (!source) { return; }
@@ -213,6 +226,7 @@
     var payload = JSON.parse(source.textContent);
     canvas.hidden = false;
     var layout = layoutOf(payload.figure, payload.unit);
+    if (canvas.clientWidth < NARROW) { fitNarrow(layout, payload.figure.data); }
     // The room kept for a chart is that of most; a small map leaves none of it empty.
     canvas.style.minHeight = layout.height + "px";
     window.Plotly.react(canvas, payload.figure.data, layout, { displayModeBar: false, responsive: true });
