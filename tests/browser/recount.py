@@ -14,6 +14,7 @@ SOON = timedelta(days=7)
 
 TABLES = """
 SELECT d.NAME || '|' || t.TBL_NAME || '|' || t.TBL_TYPE
+  || '|' || TRIM(CAST(t.CREATE_TIME AS CHAR(12)))
 FROM APP.TBLS t JOIN APP.DBS d ON d.DB_ID = t.DB_ID ORDER BY d.NAME, t.TBL_NAME
 """
 PARTITION_NAMES = """

@@ -42,7 +42,13 @@ def numbers(text: str) -> list[int]:
 def test_databases_and_tables(demo: Demo, opened: Opener) -> None:
     tables = demo.metastore_rows(TABLES)
     partitions = demo.metastore_rows(PARTITION_NAMES)
-    in_database = Counter(row[0] for row in tables if row[2] != "VIRTUAL_VIEW")
+    scanned_at = as_of(demo).timestamp()
+    # The optimizer makes the table of a cube when it builds it, which may be after the last scan.
+    in_database = Counter(
+        db
+        for db, name, kind, made_at in tables
+        if kind != "VIRTUAL_VIEW" and not ("__cube_" in name and int(made_at) > scanned_at)
+    )
     parts_in_database = Counter(row[0] for row in partitions)
     ada = opened("ada")
     shown = {row["db"]: row for row in exported(ada, "/lifecycle/databases/?format=csv")}

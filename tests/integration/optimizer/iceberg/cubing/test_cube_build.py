@@ -1,5 +1,8 @@
 """Cubes built from real tables: exact, again only what is new, refused with the reason."""
 
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
 import pytest
 
 from tests.support.built_cubes import CubedTable
@@ -49,11 +52,9 @@ def test_compaction_is_followed_without_reading_data(iceberg_lake: IcebergLake) 
 
     table.fill(2, start=5000)
     table.keep()
-    name = f"{table.lake.db}.{table.name}"
-    table.say(
-        f"CALL lake.system.rewrite_data_files(table => '{name}', options => "
-        "map('rewrite-all', 'true'))"
-    )
+    jvm: Any = table.lake.spark._jvm
+    actions = jvm.org.apache.iceberg.spark.actions.SparkActions.get()
+    actions.rewriteDataFiles(table.opened.java).option("rewrite-all", "true").execute()
     assert table.check(seed=1).covered_rows == 0
     (cube,) = table.keep()["cubes"]
     assert (cube["n_units_merged"], cube["n_files_read"]) == (2, 0), cube
@@ -89,14 +90,16 @@ def test_what_would_be_wrong_is_refused_with_the_reason(iceberg_lake: IcebergLak
     table.say("INSERT INTO {t}_stores VALUES (1, 'twice', 1)")
     twice = table.keep()
     assert twice["code"] == "cube.duplicate_key", twice
-    typed = table.definition()
+    typed = table.definition(name="typed", joins=[], star_tree=None)
     typed["dimensions"] = [{"name": "x", "expression": "fact.qty", "type": "string"}]
-    assert table.keep({**typed, "name": "typed", "star_tree": None})["code"] == "cube.column_type"
-    gone = table.definition(name="gone", star_tree=None)
+    assert table.keep(typed)["code"] == "cube.column_type"
+    gone = table.definition(name="gone", joins=[], star_tree=None)
     gone["dimensions"] = [{"name": "x", "expression": "fact.nothing", "type": "string"}]
     assert table.keep(gone)["code"] == "cube.column_gone"
     table.say("CREATE TABLE {t}__cube_taken (a INT) USING iceberg")
-    assert table.keep(table.definition(name="taken"))["code"] == "cube.name_taken"
+    taken = table.definition(name="taken", joins=[], star_tree=None)
+    taken["dimensions"] = [{"name": "mode", "expression": "fact.mode", "type": "string"}]
+    assert table.keep(taken)["code"] == "cube.name_taken"
 
 
 def test_files_that_left_every_snapshot_leave_the_cube(iceberg_lake: IcebergLake) -> None:
@@ -106,11 +109,9 @@ def test_files_that_left_every_snapshot_leave_the_cube(iceberg_lake: IcebergLake
     both = [table.definition(), other]
     assert table.keep(*both)["outcome"] == "DONE"
     table.say("DELETE FROM {t} WHERE dt = '2026-05-01'")
-    name = f"{table.lake.db}.{table.name}"
-    table.say(
-        f"CALL lake.system.expire_snapshots(table => '{name}', retain_last => 1, "
-        "older_than => TIMESTAMP '2999-01-01 00:00:00')"
-    )
+    java = table.opened.java
+    later = int((datetime.now(UTC) + timedelta(days=1)).timestamp() * 1000)
+    java.expireSnapshots().expireOlderThan(later).retainLast(1).commit()
     result = table.keep(*both)
     assert [one["n_units_gone"] for one in result["cubes"]] == [2, 2], result
     assert table.coverage().exact
