@@ -73,17 +73,22 @@ def test_a_cube_of_most_files_with_rows_of_a_dead_build_gives_the_same_rows(
     assert compare(schema, seed=2) > 0.9
 
 
-def test_later_rows_and_deletes_are_read_from_their_files(schema: StarSchema) -> None:
+def test_later_rows_are_read_from_their_files(schema: StarSchema) -> None:
     write_cube(schema)
     schema.append(9, n_rows=20)
     facts = facts_of(schema)
     (cube,) = facts[schema.fact].cubes
     assert (cube.n_uncovered, cube.uncovered_rows, cube.covered_rows) == (1, 20, 240)
     assert compare(schema, seed=3) > 0.9
-    schema.sql("DELETE FROM {fact} WHERE qty = 1 AND rev > 900")
+
+
+def test_a_file_with_new_deletes_is_read_beside_the_cube(schema: StarSchema) -> None:
+    write_cube(schema)
+    (row,) = schema.lake.spark.sql(f"SELECT big FROM lake.{schema.fact} LIMIT 1").collect()
+    schema.sql(f"DELETE FROM {{fact}} WHERE big = {row.big}")
     (cube,) = facts_of(schema)[schema.fact].cubes
-    assert cube.n_uncovered > 1, "files with new deletes are not covered any more"
-    assert compare(schema, seed=4) >= 0
+    assert (cube.n_uncovered, cube.uncovered_rows, cube.covered_rows) == (1, 60, 180)
+    assert compare(schema, seed=4) > 0.9
 
 
 def test_a_cube_that_covers_nothing_is_not_used(schema: StarSchema) -> None:
@@ -94,7 +99,7 @@ def test_a_cube_that_covers_nothing_is_not_used(schema: StarSchema) -> None:
     assert block.cubes[0].rule == "coverage"
 
 
-def test_a_renamed_column_is_found_and_a_dropped_one_is_said(schema: StarSchema) -> None:
+def test_a_renamed_column_is_found_and_a_new_one_of_its_name_is_another(schema: StarSchema) -> None:
     write_cube(schema)
     schema.sql("ALTER TABLE {fact} RENAME COLUMN qty TO quantity")
     schema.sql("ALTER TABLE {fact} ADD COLUMN qty string")
@@ -102,9 +107,6 @@ def test_a_renamed_column_is_found_and_a_dropped_one_is_said(schema: StarSchema)
     assert check(schema, facts_of(schema), sql).is_rewritten
     other = "SELECT qty AS q, sum(rev) AS r FROM {fact} GROUP BY qty"
     assert not check(schema, facts_of(schema), other).is_rewritten
-    schema.sql("ALTER TABLE {fact} DROP COLUMN rev")
-    (cube,) = facts_of(schema)[schema.fact].cubes
-    assert "the column rev of fact is gone" in cube.problem
 
 
 def test_a_new_snapshot_of_a_joined_table_puts_the_cube_aside(schema: StarSchema) -> None:
