@@ -33,6 +33,7 @@ class CubeDropKind(RunKind):
     job = "optimizer.cubes.jobs.drop"
     attempts = 1
     writes_tables = True
+    yields = True
 
     def waits(self, run: Run, *, now: Any) -> str:
         """Wait while the emergency stop is on."""

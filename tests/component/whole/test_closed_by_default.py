@@ -19,6 +19,7 @@ OPEN = {
     "ui:livez",
     "ui:readyz",
     "ui:metrics",  # a program on this host, or a token's; the view asks
+    "ui:mail-one-click",  # mail programs (RFC 8058); the signed word in the address says who
     "lifecycle:calendar-feed",  # calendar programs; the secret in the address says who
 }
 VALUES = {

@@ -10,7 +10,14 @@ from tests.component.portal.spark.launched import said_of
 from tests.support.lakes import local_lake
 
 UMASK = "spark.hadoop.fs.permissions.umask-mode"
-WRITING = {"optimize", "optimizer.remove", "hudi_services", "hudi_resident", "hudi_remove"}
+WRITING = {
+    "hudi_remove",
+    "hudi_resident",
+    "hudi_services",
+    "optimize",
+    "optimizer.cube_drop",
+    "optimizer.remove",
+}
 
 
 def test_what_a_run_writes_is_private_where_that_is_asked_for(tmp_path: Path) -> None:
