@@ -27,26 +27,26 @@ class PruneForm(forms.Form):
         widget=forms.Textarea({"rows": 10, "class": "form-control font-monospace"}),
     )
     dialect = forms.ChoiceField(
-        label="Written for",
+        label="SQL dialect",
         choices=list(DIALECTS.items()),
         widget=forms.Select({"class": "form-select"}),
     )
     max_files = forms.IntegerField(
-        label="At most so many files a table",
+        label="Maximum number of files a table",
         min_value=1,
         max_value=MOST_FILES,
         initial=DEFAULT_FILES,
         widget=forms.NumberInput({"class": "form-control"}),
     )
     catalog = forms.CharField(
-        label="The engine's catalog of this lake",
+        label="Engine's catalog of this lake",
         max_length=200,
         required=False,
         help_text="Tables of other catalogs are read as before.",
         widget=forms.TextInput({"class": "form-control"}),
     )
     schema = forms.CharField(
-        label="Schema of the session",
+        label="Default schema",
         max_length=200,
         required=False,
         help_text="For tables named without their database.",

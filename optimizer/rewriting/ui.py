@@ -33,34 +33,34 @@ class RewriteForm(forms.Form):
         label="Query",
         max_length=MOST_TEXT,
         strip=False,
-        widget=forms.Textarea({"rows": 10, "class": "form-control font-monospace"}),
+        widget=forms.Textarea({"rows": 6, "class": "form-control font-monospace"}),
     )
     dialect = forms.ChoiceField(
-        label="Written for",
+        label="SQL dialect",
         choices=list(DIALECTS.items()),
         widget=forms.Select({"class": "form-select"}),
     )
     schema = forms.CharField(
-        label="Database of names without one",
+        label="Default database",
         required=False,
         max_length=255,
         widget=forms.TextInput({"class": "form-control"}),
     )
     time_zone = forms.CharField(
-        label="Time zone of the session (Spark)",
+        label="Session time zone (Spark)",
         required=False,
         max_length=64,
         widget=forms.TextInput({"class": "form-control", "placeholder": "UTC"}),
     )
     max_files = forms.IntegerField(
-        label="At most so many files that no cube covers",
+        label="Maximum number of files read beside cubes",
         min_value=1,
         max_value=MOST_FILES_LISTED,
         initial=MOST_FILES,
         widget=forms.NumberInput({"class": "form-control"}),
     )
     max_age = forms.IntegerField(
-        label="Snapshots may be so many seconds old",
+        label="Maximum age of snapshots, in seconds",
         min_value=0,
         max_value=MOST_AGE_SECONDS,
         initial=0,
