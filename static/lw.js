@@ -212,10 +212,10 @@
     layout.yaxis.ticktext = ticks.map(humanBytes);
   }
 
-  // A legend of two in a line takes height of its own, and labels need the room of the title.
+  // A legend takes a line a name there, and labels need the room of the title.
   function fitNarrow(layout, traces) {
     var named = traces.filter(function (one) { return one.name && one.showlegend !== false; }).length;
-    if (layout.showlegend !== false && named > 1) { layout.height += 20 * Math.ceil(named / 2); }
+    if (layout.showlegend !== false && named > 1) { layout.height += 20 * named; }
     if (layout.yaxis.title) { layout.yaxis.title = undefined; }
   }
 

@@ -27,7 +27,7 @@ class CubeForm(forms.Form):
     """A definition as it is typed, one thing a line."""
 
     name = forms.CharField(
-        label="Name", max_length=40, help_text="Small letters, digits and _, such as by_brand."
+        label="Name", max_length=40, help_text="Lower-case letters, digits and _, such as by_brand."
     )
     joins = _lines(
         "Joins",
