@@ -9,6 +9,7 @@ from optimizer.core.domain.tasks import TaskKind, TaskState
 from optimizer.cubes.services.definitions import cube_declare
 from optimizer.iceberg.planner.services.planner import decide_due
 from optimizer.models import Cube, IcebergTable, OptimizeTask, PolicyVersion
+from optimizer.pruning.jobs.prune import INDEXED, use_indexes
 from portal.access.services import person_create
 from stack.stack import LAKE, Stack
 from tests.integration.optimizer.iceberg.planner.test_optimizer_whole_way import look, optimize
@@ -60,6 +61,19 @@ def built(lake: IcebergLake, cube: Cube) -> OptimizeTask:
     return task
 
 
+def check_answered(lake: IcebergLake, name: str) -> None:
+    """Check that Spark answers from what was built, and what the table itself gives."""
+    use_indexes(lake.spark, lake.config)
+    query = "SELECT dt, sum(id) AS n, max(id) AS most, count(*) AS rows FROM {} GROUP BY dt"
+    frame = lake.spark.sql(query.format(f"{INDEXED}.{lake.db}.{name}"))
+    jvm: Any = lake.spark._jvm
+    said = " ".join(jvm.lakewarden.cubes.Answers.why(frame._jdf))
+    assert said.startswith("Cube "), said
+    assert "is not used" not in said
+    plain = lake.spark.sql(query.format(f"lake.{lake.db}.{name}"))
+    assert sorted(map(tuple, frame.collect())) == sorted(map(tuple, plain.collect()))
+
+
 def test_a_defined_cube_is_built_and_follows_the_tables_commits(lake: IcebergLake) -> None:
     table = small_files(lake.table(), 3)
     follow()
@@ -84,6 +98,8 @@ def test_a_defined_cube_is_built_and_follows_the_tables_commits(lake: IcebergLak
     plain = lake.spark.sql(f"SELECT dt, sum(id) AS n FROM lake.{lake.db}.{table.name} GROUP BY dt")
     assert sorted(map(tuple, sums.collect())) == sorted(map(tuple, plain.collect()))
 
+    check_answered(lake, table.name)
+
     table.append([(1000, "2026-05-09", "new")])
     table.say("DELETE FROM {t} WHERE id = 11")
     follow()
@@ -92,6 +108,7 @@ def test_a_defined_cube_is_built_and_follows_the_tables_commits(lake: IcebergLak
     assert (cube.n_rows, cube.n_rows_covered) == (19, 19)
     assert cube.coverage.get(place=0).partition == "dt=2026-05-09"
     assert cube.builds.count() == 2
+    check_answered(lake, table.name)
     follow()
     look(lake, row)
     assert not OptimizeTask.objects.filter(table=row, is_open=True).exists(), row.decision

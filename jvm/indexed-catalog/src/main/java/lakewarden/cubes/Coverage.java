@@ -128,10 +128,12 @@ final class Coverage {
     if (name == null || name.isEmpty()) {
       throw new Unfit("it has no coverage yet");
     }
-    if (name.contains("/") || name.contains("\\")) {
+    String folder = cube.location().replaceAll("/+$", "") + "/_lakewarden/coverage/";
+    String own = name.startsWith(folder) ? name.substring(folder.length()) : name;
+    if (own.contains("/") || own.contains("\\")) {
       throw new Unfit("its property names no coverage file of its own");
     }
-    return READ.get(cube.location() + "/_lakewarden/coverage/" + name, path -> read(cube, path));
+    return READ.get(folder + own, path -> read(cube, path));
   }
 
   private static Coverage read(Table cube, String path) {
