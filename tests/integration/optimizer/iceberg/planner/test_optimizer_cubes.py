@@ -10,11 +10,16 @@ from optimizer.cubes.services.definitions import cube_declare
 from optimizer.iceberg.planner.services.planner import decide_due
 from optimizer.models import Cube, IcebergTable, OptimizeTask, PolicyVersion
 from optimizer.pruning.jobs.prune import INDEXED, use_indexes
+from optimizer.rewriting.domain.answers import rewrite
+from optimizer.rewriting.domain.facts import TableFacts
+from optimizer.rewriting.domain.session import Session
+from optimizer.rewriting.jobs import read_tables
 from portal.access.services import person_create
 from stack.stack import LAKE, Stack
 from tests.integration.optimizer.iceberg.planner.test_optimizer_whole_way import look, optimize
 from tests.support.iceberg_lake import IcebergLake, small_files
 from tests.support.refreshed import follow
+from tests.support.scan_spark import job_for
 
 pytestmark = [pytest.mark.django_db]
 
@@ -71,7 +76,16 @@ def check_answered(lake: IcebergLake, name: str) -> None:
     assert said.startswith("Cube "), said
     assert "is not used" not in said
     plain = lake.spark.sql(query.format(f"lake.{lake.db}.{name}"))
-    assert sorted(map(tuple, frame.collect())) == sorted(map(tuple, plain.collect()))
+    rows = sorted(map(tuple, plain.collect()))
+    assert sorted(map(tuple, frame.collect())) == rows
+    job = job_for(lake.spark, lake.config, {"tables": [f"{lake.db}.{name}"]}, now=timezone.now())
+    facts = {
+        key: TableFacts.from_json(one)
+        for key, one in read_tables.run(lake.spark, job)["tables"].items()
+    }
+    answer = rewrite(query.format(f"lake.{lake.db}.{name}"), Session("spark"), facts)
+    assert answer.is_rewritten, answer.blocks
+    assert sorted(map(tuple, lake.spark.sql(answer.sql).collect())) == rows
 
 
 def test_a_defined_cube_is_built_and_follows_the_tables_commits(lake: IcebergLake) -> None:
