@@ -34,7 +34,9 @@ from portal.lake.errors import RuleViolation
 FUNCTIONS = tuple(one.value for one in Function)
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,39}")
 _TABLE = re.compile(r"[A-Za-z0-9_]+\.[A-Za-z0-9_]+")
-_JOIN = re.compile(r"\s*(?P<alias>\S+)\s*:\s*(?P<table>\S+)\s+on\s+(?P<on>.+?)\s*", re.IGNORECASE)
+_JOIN = re.compile(
+    r"\s*(?P<alias>[^\s:]+)\s*:\s*(?P<table>[^\s:]+)\s+on\s+(?P<on>\S.*)", re.IGNORECASE
+)
 _PAIR = re.compile(r"\s*(?:(\w+)\.)?(\w+)\s*=\s*(?:(\w+)\.)?(\w+)\s*")
 _AND = re.compile(r"\s+and\s+|\s*,\s*", re.IGNORECASE)
 _NAMED = re.compile(r"\s*(?P<name>\w+)\s*=(?!=)\s*(?P<expression>.+?)\s*", re.DOTALL)
