@@ -159,6 +159,7 @@ def test_a_join_without_broadcast_asks_where_spark_may_read_the_dimension_twice(
     assert asked[0] > FILES / 2
 
 
+@pytest.mark.usefixtures("facts")
 def test_too_many_keys_are_not_asked(spark: SparkSession, lake: IndexedTables) -> None:
     few = IndexedTables.under(spark, lake.root, join_values="1")
     few.sql("SHOW NAMESPACES IN {c}", catalog="indexed").collect()
