@@ -22,7 +22,7 @@ from optimizer.rewriting.services import (
     rewrite_query,
 )
 from portal.access.registry import Page, register_page
-from portal.lake.errors import NotVisible, RuleViolation
+from portal.lake.errors import RuleViolation
 from portal.ui.frame.context import current_lake, person
 
 
@@ -86,7 +86,7 @@ def _rewritten(request: HttpRequest, form: RewriteForm) -> Rewriting | None:
     asked = Asked(given["sql"], session, given["max_files"], timedelta(seconds=given["max_age"]))
     try:
         return rewrite_query(current_lake(request), asked, user=person(request), now=timezone.now())
-    except (RuleViolation, NotVisible) as error:
+    except RuleViolation as error:
         form.add_error("sql", error.message)
         return None
 
