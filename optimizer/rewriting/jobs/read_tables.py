@@ -12,7 +12,6 @@ from pyspark.sql import SparkSession
 from optimizer.cubes.domain.coverage import (
     Coverage,
     CoveredFile,
-    delete_fingerprint,
     judge,
 )
 from optimizer.cubes.domain.coverage import parse as parse_coverage
@@ -26,6 +25,7 @@ from optimizer.cubes.domain.definition import (
 from optimizer.cubes.domain.definition import parse as parse_definition
 from optimizer.iceberg.access.jobs.errors import clear_errors
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable, metadata_of, open_table, use_iceberg
+from optimizer.iceberg.cubing.jobs.table_files import covered_files
 from optimizer.iceberg.rewrite.jobs.planning import TaskColumns, all_tasks
 from optimizer.matching.domain.views import View, ViewDimension, ViewMeasure
 from optimizer.rewriting.domain.cubes import StoredCube, cube_facts, view_of, whole_columns
@@ -33,8 +33,6 @@ from optimizer.rewriting.domain.facts import CubeFacts, TableFacts
 from portal.lake.errors import PortalError, RuleViolation
 from portal.lake.names import quoted
 from portal.spark.job import JobContext
-
-_ICEBERG = "org.apache.iceberg."
 
 
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
@@ -218,25 +216,8 @@ def live_files(table: IcebergTable) -> tuple[list[CoveredFile], dict[str, int]]:
         return [], {}
     with clear_errors(table.name):
         tasks = all_tasks(table)
-        columns = table.columns
-        steps = TaskColumns(columns)
-        locations = columns.read(tasks, steps.file, steps.location)
-        records = columns.numbers(tasks, steps.file, steps.rows)
-        lengths = columns.numbers(tasks, steps.file, steps.length)
-        n_deletes = columns.numbers(tasks, steps.deletes, steps.size)
-        deletes = columns.flat(tasks, steps.deletes)
-        offset = columns.step(_ICEBERG + "DeleteFile", "contentOffset")
-        names = columns.read(deletes, steps.location) if deletes.size() else []
-        offsets = columns.read(deletes, offset) if deletes.size() else []
-    found, start = [], 0
-    for location, n_rows, n in zip(locations, records, n_deletes, strict=True):
-        of_file = [
-            (names[at], None if offsets[at] == "null" else int(offsets[at]))
-            for at in range(start, start + n)
-        ]
-        found.append(CoveredFile(location, n_rows, delete_fingerprint(of_file)))
-        start += n
-    return found, dict(zip(locations, lengths, strict=True))
+        files, sizes = covered_files(table.columns, TaskColumns(table.columns), tasks)
+    return files, dict(zip([one.location for one in files], sizes, strict=True))
 
 
 def _has_its_columns(table: IcebergTable) -> bool:

@@ -9,6 +9,7 @@ from uuid import uuid4
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from optimizer.core.jobs.java_columns import JavaColumns
 from optimizer.cubes.domain.coverage import CoveredFile, delete_fingerprint
 from optimizer.iceberg.access.jobs.errors import clear_errors
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable
@@ -58,28 +59,38 @@ def _planned(table: IcebergTable) -> Iterator[TableFile]:
             _ICEBERG + "StructLike",
             of=specs.get(spec_id),
         )
-        rows = zip(
-            columns.read(of_spec, steps.file, steps.location),
-            columns.numbers(of_spec, steps.file, steps.rows),
-            columns.numbers(of_spec, steps.file, steps.length),
-            columns.numbers(of_spec, steps.file, steps.sequence),
-            columns.read(of_spec, steps.file, steps.partition, to_path),
-            columns.numbers(of_spec, steps.deletes, steps.size),
-            strict=True,
-        )
-        for n, (location, records, size, newest, partition, n_deletes) in enumerate(rows):
-            task = of_spec.get(n)
-            deletes = _fingerprint(task) if n_deletes else ""
-            file = CoveredFile(location, records, deletes)
-            yield TableFile(file, f"{spec_id}/{partition}", newest, size, task)
+        covered, sizes = covered_files(columns, steps, of_spec)
+        newest = columns.numbers(of_spec, steps.file, steps.sequence)
+        partitions = columns.read(of_spec, steps.file, steps.partition, to_path)
+        rows = zip(covered, sizes, newest, partitions, strict=True)
+        for n, (file, size, sequence, partition) in enumerate(rows):
+            yield TableFile(file, f"{spec_id}/{partition}", sequence, size, of_spec.get(n))
 
 
-def _fingerprint(task: Any) -> str:
-    found = []
-    for one in task.deletes():
-        offset = one.contentOffset()
-        found.append((str(one.location()), None if offset is None else int(offset)))
-    return delete_fingerprint(found)
+def covered_files(
+    columns: JavaColumns, steps: TaskColumns, tasks: Any
+) -> tuple[list[CoveredFile], list[int]]:
+    """Return the data files of scan tasks with their deletes, and their bytes, in the tasks' order.
+
+    Nothing is asked of one task or delete file alone.
+    """
+    locations = columns.read(tasks, steps.file, steps.location)
+    records = columns.numbers(tasks, steps.file, steps.rows)
+    sizes = columns.numbers(tasks, steps.file, steps.length)
+    n_deletes = columns.numbers(tasks, steps.deletes, steps.size)
+    deletes = columns.flat(tasks, steps.deletes)
+    offset = columns.step(_ICEBERG + "DeleteFile", "contentOffset")
+    names = columns.read(deletes, steps.location) if deletes.size() else []
+    offsets = columns.read(deletes, offset) if deletes.size() else []
+    found, start = [], 0
+    for location, n_rows, n in zip(locations, records, n_deletes, strict=True):
+        of_file = [
+            (names[at], None if offsets[at] == "null" else int(offsets[at]))
+            for at in range(start, start + n)
+        ]
+        found.append(CoveredFile(location, n_rows, delete_fingerprint(of_file)))
+        start += n
+    return found, list(sizes)
 
 
 @contextmanager
