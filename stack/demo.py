@@ -10,13 +10,10 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from types import FrameType
 
 from rich.table import Table
@@ -30,8 +27,9 @@ from stack.lake import carts, clicks, feed, live, star, web_logs
 from stack.lake.plan import DATABASES
 from stack.ledger import Ledger
 from stack.people import ADMINS, DEMO_PASSWORD, OPERATORS, OWNERS, log_ins
-from stack.places import REPO, var_directory
+from stack.places import var_directory
 from stack.process import port_answers, start_time
+from stack.programs import Programs
 from stack.say import console, step
 from stack.servers.base import Server
 from stack.servers.lake_writer import LakeWriter
@@ -107,36 +105,43 @@ class Demo:
         environment["DJANGO_SETTINGS_MODULE"] = "portal.settings.development"
         stack.ledger.note(maker=[os.getpid(), start_time(os.getpid())])
         site = Site(self.var, ledger=stack.ledger, settings=settings, port=self.port)
-        programs: list[Server] = [
+        servers: list[Server] = [
             Worker(self.var, ledger=stack.ledger, settings=settings),
             RestoreWorker(self.var, ledger=stack.ledger, settings=settings),
             Supervisor(self.var, ledger=stack.ledger, settings=settings),
             RefreshWorker(self.var, ledger=stack.ledger, settings=settings),
         ]
-        self._make_lake(environment=environment)
+        with Programs(environment) as programs:
+            self._fill(stack, site, servers, programs)
+        self._write_on(stack)
+        stack.ledger.note(maker=None)
+
+    def _fill(
+        self, stack: Stack, site: Site, servers: Sequence[Server], programs: Programs
+    ) -> None:
+        """Make the lake, serve it, play the days, and set up what comes after them."""
+        self._make_lake(programs)
         site.start()
         # Where nothing is left to make they need not wait for anything.
         is_again = self.made.has(GUARDED)
-        for program in programs if is_again else ():
-            program.start()
+        for server in servers if is_again else ():
+            server.start()
         with self.made.once("databases", "How far each database is trusted") as todo:
             if todo:
-                self._set_up_databases(stack, environment=environment)
-        self._play_days(stack, site, environment=environment)
-        self._set_up_optimizer(stack, environment=environment)
-        self._set_up_readiness(stack, environment=environment)
-        self._set_up_front_ends(stack, environment=environment)
+                self._set_up_databases(stack, programs)
+        self._play_days(stack, site, programs)
+        self._set_up_optimizer(stack, programs)
+        self._set_up_readiness(stack, programs)
+        self._set_up_front_ends(stack, programs)
         with step("The portal's workers and supervisor"):
-            for program in () if is_again else programs:
-                program.start()
-            for program in programs:
-                program.wait_ready()
+            for server in () if is_again else servers:
+                server.start()
+            for server in servers:
+                server.wait_ready()
         with self.made.once(GUARDED, "People who touch LEVEL and TTL, and drop a table") as todo:
             if todo:
                 site.process.wait_until(lambda: site.follows(LAKE), timeout_seconds=60)
-                _run(["-m", "stack.lake.guarded", str(stack.lakes_file)], environment=environment)
-        self._write_on(stack)
-        stack.ledger.note(maker=None)
+                programs.run("-m", "stack.lake.guarded", str(stack.lakes_file))
 
     def _write_on(self, stack: Stack) -> None:
         """Have two tables written: for front ends to take in, and for the optimizer to repair."""
@@ -149,30 +154,30 @@ class Demo:
             with step(f"A stream that leaves small files in {clicks.LIVE}, until it ends"):
                 StreamWriter(self.var, ledger=stack.ledger, lakes=stack.lakes_file).start()
 
-    def _make_lake(self, *, environment: dict[str, str]) -> None:
+    def _make_lake(self, programs: Programs) -> None:
         """Make the lake, and the portal's database beside it."""
         with ThreadPoolExecutor(1) as beside:
-            people = beside.submit(self._make_people, environment=environment)
+            people = beside.submit(self._make_people, programs)
             with self.made.once(LAKE_MADE, "A lake, made through Spark and the metastore") as todo:
                 if todo:
-                    source = str(environment["LAKEWARDEN_LAKES"])
-                    _run(["-m", "stack.lake.make", source], environment=environment)
+                    source = programs.environment["LAKEWARDEN_LAKES"]
+                    programs.run("-m", "stack.lake.make", source)
             with step("The portal's database, people and their log-ins"):
                 people.result()
         if not self.made.has("people"):
             self.made.keep("people")
 
-    def _make_people(self, *, environment: dict[str, str]) -> None:
-        _run(["manage.py", "migrate", "--noinput", "-v", "0"], environment=environment)
+    def _make_people(self, programs: Programs) -> None:
+        programs.portal("migrate", "--noinput", "-v", "0")
         if self.made.has("people"):
             return
         people = self.var / "people.json"
         people.touch(mode=0o600)
         people.write_text(json.dumps(log_ins()), encoding="utf-8")
-        _run(["manage.py", "create_people", "--file", str(people)], environment=environment)
-        _run(["manage.py", "sync_directory"], environment=environment)
+        programs.portal("create_people", "--file", str(people))
+        programs.portal("sync_directory")
 
-    def _play_days(self, stack: Stack, site: Site, *, environment: dict[str, str]) -> None:
+    def _play_days(self, stack: Stack, site: Site, programs: Programs) -> None:
         """Play the days that are not played yet, the oldest first; serve after the first."""
         now, days = datetime.now(UTC), played_days()
         progress = Progress(self.var / "played.json", n_days=len(days))
@@ -183,8 +188,7 @@ class Demo:
                 left = progress.begin(day)
                 title = f"Day {day} of {len(days)}, {moment:%Y-%m-%d}: scan, notices, mails{left}"
                 with self.made.once(f"day {number}", title):
-                    command = ["manage.py", "daily_cycle", "--now", moment.isoformat()]
-                    _run([*command, "--lake", LAKE], environment=environment)
+                    programs.portal("daily_cycle", "--now", moment.isoformat(), "--lake", LAKE)
                 progress.done()
             if not is_served:
                 is_served = True
@@ -201,7 +205,7 @@ class Demo:
                 f"Days left to play: {n_left}. Look around meanwhile; Home says how far they are."
             )
 
-    def _set_up_optimizer(self, stack: Stack, *, environment: dict[str, str]) -> None:
+    def _set_up_optimizer(self, stack: Stack, programs: Programs) -> None:
         """Make the lake's tables known, and say what is wanted of some of them."""
         with Metastore.connect(stack.config()) as metastore:
             has_clicks, has_carts = clicks.is_there(metastore), carts.is_there(metastore)
@@ -223,27 +227,27 @@ class Demo:
         for number, (made, (table, form, values, why)) in enumerate(wanted.items()):
             with self.made.once(made, f"What is wanted of {table}") as todo:
                 if todo and not number:
-                    _run(["manage.py", "optimizer_poll", LAKE], environment=environment)
+                    programs.portal("optimizer_poll", LAKE)
                 if todo:
-                    command = ["manage.py", "optimizer_policy", f"{table.db}.{table.table}"]
+                    command = ["optimizer_policy", f"{table.db}.{table.table}"]
                     command += [json.dumps(dict(values)), "--format", form, "--lake", LAKE]
                     command += ["--user", next(iter(ADMINS)), "--reason", why]
-                    _run(command, environment=environment)
+                    programs.portal(*command)
 
         if has_star:
-            self._set_up_cube(environment=environment)
+            self._set_up_cube(programs)
 
-    def _set_up_cube(self, *, environment: dict[str, str]) -> None:
+    def _set_up_cube(self, programs: Programs) -> None:
         """Declare the cube of the star schema."""
         table = f"{star.ORDERS.db}.{star.ORDERS.table}"
         with self.made.once("cube", f"A cube of {table}") as todo:
             if todo:
-                command = ["manage.py", "optimizer_cube", table, json.dumps(dict(star.CUBE))]
+                command = ["optimizer_cube", table, json.dumps(dict(star.CUBE))]
                 command += ["--lake", LAKE, "--user", star.OWNER]
                 command += ["--reason", "The sales dashboard asks for sums by maker and city"]
-                _run(command, environment=environment)
+                programs.portal(*command)
 
-    def _set_up_readiness(self, stack: Stack, *, environment: dict[str, str]) -> None:
+    def _set_up_readiness(self, stack: Stack, programs: Programs) -> None:
         """Declare by when a table's partitions are ready; the portal looks as soon as it runs."""
         with Metastore.connect(stack.config()) as metastore:
             has_feed = feed.is_there(metastore)
@@ -253,43 +257,43 @@ class Demo:
         with self.made.once("ready rule", f"By when partitions of {table} are ready") as todo:
             if todo:
                 moment = datetime.now(UTC) - timedelta(days=feed.DAYS_DECLARED)
-                command = ["manage.py", "ready_rule", table, "--lake", LAKE, *feed.DECLARED]
+                command = ["ready_rule", table, "--lake", LAKE, *feed.DECLARED]
                 command += ["--user", feed.OWNER, "--now", moment.isoformat()]
-                _run(command, environment=environment)
+                programs.portal(*command)
 
-    def _set_up_front_ends(self, stack: Stack, *, environment: dict[str, str]) -> None:
+    def _set_up_front_ends(self, stack: Stack, programs: Programs) -> None:
         with step("StarRocks, simulated: two clusters of three front ends"):
             for server in (stack.starrocks, stack.old_starrocks):
                 places = ", ".join(f"{host}:{port}" for host, port in server.addresses)
                 console.print(f"  [dim]{server.name} ({server.spec.version}) on {places}[/]")
             open_dashboards(stack)
-        self._add_clusters(stack, environment=environment)
+        self._add_clusters(stack, programs)
         with step("One front end grows slow, one is restarted"):
             trouble_front_ends(stack)
 
-    def _add_clusters(self, stack: Stack, *, environment: dict[str, str]) -> None:
+    def _add_clusters(self, stack: Stack, programs: Programs) -> None:
         """Make the clusters known to the portal, which reads the rest from their front ends."""
         for cluster in stack.clusters.told():
             name, places = cluster["name"], cluster["front_ends"]
             title = f"The StarRocks cluster {name} is kept fresh from now on"
             with self.made.once(f"cluster {name}", title) as todo:
                 if todo:
-                    command = ["manage.py", "refresh_cluster", "add", name]
+                    command = ["refresh_cluster", "add", name]
                     command += [word for place in places for word in ("--at", place)]
                     command += ["--user", cluster["user"]]
                     command += ["--password-file", cluster["password_file"]]
-                    _run(command, environment=environment)
+                    programs.portal(*command)
 
     @staticmethod
-    def _set_up_databases(stack: Stack, *, environment: dict[str, str]) -> None:
+    def _set_up_databases(stack: Stack, programs: Programs) -> None:
         """Say where owners may live in this lake, and move databases on from OBSERVE."""
         by = ["--lake", LAKE, "--user", next(iter(ADMINS)), "--reason", "Set up with the demo"]
         place = f"{stack.lake_root}/user/{{owner}}"
         names = [spec.name for spec in DATABASES]
-        _run(["manage.py", "path_template", place, *names, *by], environment=environment)
+        programs.portal("path_template", place, *names, *by)
         for mode in sorted({spec.mode for spec in DATABASES} - {"OBSERVE"}):
             names = [spec.name for spec in DATABASES if spec.mode == mode]
-            _run(["manage.py", "database_mode", mode, *names, *by], environment=environment)
+            programs.portal("database_mode", mode, *names, *by)
 
     # -- what is said ----------------------------------------------------------------------
 
@@ -331,29 +335,6 @@ class Demo:
             table.add_row(name, DEMO_PASSWORD, role)
         console.print(table)
         console.print(f"Mails: {self.var / 'mail'}   logs: {self.var / 'logs'}")
-
-
-def _run(arguments: list[str], *, environment: dict[str, str]) -> None:
-    """Run a Python program of the repository; its lines are shown, a failure names its words."""
-    child = subprocess.Popen(
-        [sys.executable, *arguments],
-        cwd=REPO,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert child.stdout is not None  # noqa: S101  (asked for just above)
-    log = Path(environment["LAKEWARDEN_VAR"]) / "logs" / "set-up.log"
-    last: list[str] = []
-    with log.open("a", encoding="utf-8") as kept:
-        for line in child.stdout:
-            kept.write(line)
-            last = [*last[-30:], line]
-            if line.startswith("* "):
-                console.print(f"  [dim]{line[2:].rstrip()}[/]")
-    if child.wait() != 0:
-        raise StackError(f"{' '.join(arguments)} failed (log {log}):\n{''.join(last)}")
 
 
 def _end_on_signals() -> None:

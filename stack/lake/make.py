@@ -23,7 +23,12 @@ from stack.lake.feed import make_feed
 from stack.lake.live import make_live
 from stack.lake.plan import DATABASES, tables
 from stack.lake.session import open_session
-from stack.lake.special import make_lake_formats, make_transactional, move_to_odd_places
+from stack.lake.special import (
+    make_lake_formats,
+    make_transactional,
+    make_view,
+    move_to_odd_places,
+)
 from stack.lake.specs import TableSpec
 from stack.lake.star_write import make_star
 from stack.lake.stream import make_clicks
@@ -84,10 +89,7 @@ def make_tables(spark: SparkSession, specs: Sequence[TableSpec], *, root: Path) 
 
 
 def age_tables(config: LakeConfig, specs: Sequence[TableSpec], *, now: datetime) -> None:
-    """Give every table and partition its age, partitioned tables a few at a time.
-
-    Tables without partitions come one by one: some of them share a place.
-    """
+    """Give every table and partition its age, a few tables at a time."""
     owners = {spec.name: spec.owner for spec in DATABASES}
     started = time.monotonic()
 
@@ -95,6 +97,7 @@ def age_tables(config: LakeConfig, specs: Sequence[TableSpec], *, now: datetime)
         with Metastore.connect(config, timeout_seconds=120) as metastore:
             age_table(metastore, spec, owner=spec.owner or owners[spec.db], now=now.timestamp())
 
+    # Some tables without partitions share a place, so they come one by one.
     with ThreadPoolExecutor(_N_THREADS) as pool:
         for done in [pool.submit(age, spec) for spec in specs if spec.keys]:
             done.result()
@@ -115,19 +118,22 @@ def main() -> None:
         _say(f"{len(DATABASES)} databases")
         spark = open_session(config)
         make_tables(spark, specs, root=root)
-        make_lake_formats(spark)
-        make_clicks(spark, now=now)
-        make_web_logs(spark, now=now)
-        make_star(spark, now=now)
-        _say("Iceberg tables, a Hudi table, a view")
-        # Last of all: the writer of one of them dies, and the session with it.
-        make_carts(spark, today=now.date())
-        carts_own(metastore)
-        _say("two Hudi tables, one of them ill")
+        make_view(spark)
         make_transactional(metastore)
+        with ThreadPoolExecutor(1) as beside:
+            aged = beside.submit(age_tables, config, specs, now=now)
+            make_lake_formats(spark)
+            make_clicks(spark, now=now)
+            make_web_logs(spark, now=now)
+            make_star(spark, now=now)
+            _say("Iceberg tables, a Hudi table")
+            # Last of all: the writer of one of them dies, and the session with it.
+            make_carts(spark, today=now.date())
+            carts_own(metastore)
+            aged.result()
+        _say("two Hudi tables, one of them ill")
         make_live(metastore, now=now)
         make_feed(metastore, today=now.astimezone(config.zone).date())
-        age_tables(config, specs, now=now)
         move_to_odd_places(metastore, root)
         _say("odd places")
 

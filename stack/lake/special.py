@@ -23,7 +23,7 @@ def name_of(db: str, table: str) -> TableName:
 
 
 def make_lake_formats(spark: SparkSession) -> None:
-    """Make an Iceberg table, a Hudi table and a view."""
+    """Make an Iceberg table and a Hudi table."""
     spark.sql(
         "create table ice.risk.features (id bigint, dt string, value double) using iceberg "
         "partitioned by (dt) tblproperties ('LEVEL'='1', 'TTL'='30')"
@@ -36,6 +36,10 @@ def make_lake_formats(spark: SparkSession) -> None:
         "(primaryKey='id', preCombineField='ts', 'LEVEL'='1', 'TTL'='30')"
     )
     spark.sql("insert into risk.decisions values (1, 'yes', 1, '2026-01-01')")
+
+
+def make_view(spark: SparkSession) -> None:
+    """Make a view; Spark may look into the files of its table."""
     spark.sql(
         "create view sales.orders_by_day as select dt, count(*) n from sales.orders group by dt"
     )

@@ -1,0 +1,98 @@
+"""Runs the repository's Python programs for the demo: their lines are shown, failures named."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from stack.errors import StackError
+from stack.places import REPO
+from stack.portal_shell import END
+from stack.say import console
+
+_LINES_KEPT = 30
+
+
+class Programs:
+    """Runs programs one after another; commands of the portal share one process."""
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        self.environment = environment
+        self._log = Path(environment["LAKEWARDEN_VAR"]) / "logs" / "set-up.log"
+        self._portal: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._portal is None:
+            return
+        if kind is not None:
+            self._portal.terminate()
+        assert self._portal.stdin is not None  # noqa: S101  (asked for in _start)
+        self._portal.stdin.close()
+        self._portal.wait()
+
+    def run(self, *arguments: str) -> None:
+        """Run a Python program with these arguments.
+
+        Raises:
+            StackError: it failed; the message holds its last lines.
+        """
+        child = self._start(arguments)
+        last, _ = self._show(child)
+        if child.wait() != 0:
+            raise self._failed(arguments, last)
+
+    def portal(self, *words: str) -> None:
+        """Run a management command of the portal, in the process that ran the last one.
+
+        Raises:
+            StackError: it failed; the message holds its last lines.
+        """
+        if self._portal is None or self._portal.poll() is not None:
+            self._portal = self._start(("-m", "stack.portal_shell"))
+        assert self._portal.stdin is not None  # noqa: S101  (asked for in _start)
+        self._portal.stdin.write(json.dumps(words) + "\n")
+        self._portal.stdin.flush()
+        last, status = self._show(self._portal)
+        if status != "0":
+            raise self._failed(words, last)
+
+    def _start(self, arguments: tuple[str, ...]) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=REPO,
+            env=self.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def _show(self, child: subprocess.Popen[str]) -> tuple[list[str], str]:
+        """Keep all lines up to a command's end, show those for people.
+
+        Returns the last lines, and the command's exit status: empty where the process ended.
+        """
+        assert child.stdout is not None  # noqa: S101  (asked for in _start)
+        last: list[str] = []
+        with self._log.open("a", encoding="utf-8") as kept:
+            for line in iter(child.stdout.readline, ""):
+                if line.startswith(END):
+                    return last, line[len(END) :].strip()
+                kept.write(line)
+                last = [*last[-_LINES_KEPT:], line]
+                if line.startswith("* "):
+                    console.print(f"  [dim]{line[2:].rstrip()}[/]")
+        return last, ""
+
+    def _failed(self, words: tuple[str, ...], last: list[str]) -> StackError:
+        return StackError(f"{' '.join(words)} failed (log {self._log}):\n{''.join(last)}")
