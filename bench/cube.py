@@ -1,8 +1,9 @@
 """Measures what cubes save stock Spark on the Star Schema Benchmark, and what they cost besides.
 
-Cubes are written by plain SQL, one unit a data file. Each of the 13 queries runs without cubes and
-with them, at several coverages and after a compaction; the rows must be equal. Processor seconds of
-the JVM stand beside those of the clock: they are what another load does not change.
+The optimizer's own steps build the cubes, each with a star-tree. Each of the 13 queries runs
+without cubes and with them, at several coverages and after a compaction, both after some rounds
+that do not count; the rows must be equal. Processor seconds of the JVM stand beside those of the
+clock: they are what another load changes least.
 `python -m bench.cube --scale 1`; figures in bench/README.md.
 """
 
@@ -12,60 +13,20 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 
+from bench.cube_kept import CUBES, DB, FACT, KeptCube
 from bench.cube_ssb import QUERIES, fill, query
+from optimizer.iceberg.access.jobs.iceberg import open_table
+from optimizer.iceberg.rewrite.jobs.boundary_sample import use_arrow
 from stack.places import JARS, jars_of
-from tests.support.cube_tables import Joined, SqlCube
 
-FACT = "ssb.lineorder"
 FASTER, FEWER, SLOWER = 5.0, 10.0, 1.05
-_JOINS = {
-    "d": Joined("d", "ssb.date", (("fact.lo_orderdate", "d_key"),)),
-    "c": Joined("c", "ssb.customer", (("fact.lo_custkey", "c_key"),)),
-    "s": Joined("s", "ssb.supplier", (("fact.lo_suppkey", "s_key"),)),
-    "p": Joined("p", "ssb.part", (("fact.lo_partkey", "p_key"),)),
-}
-CUBES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], str]] = {
-    "discount": (
-        ("d",),
-        (
-            "d.d_year", "d.d_yearmonthnum", "d.d_weeknuminyear", "fact.lo_discount",
-            "fact.lo_quantity",
-        ),
-        "fact.lo_extendedprice * fact.lo_discount",
-    ),
-    "brand": (
-        ("d", "p", "s"),
-        ("d.d_year", "p.p_brand1", "p.p_category", "s.s_region"),
-        "fact.lo_revenue",
-    ),
-    "city": (
-        ("d", "c", "s"),
-        (
-            "d.d_year", "c.c_city", "s.s_city", "c.c_nation", "s.s_nation", "c.c_region",
-            "s.s_region",
-        ),
-        "fact.lo_revenue",
-    ),
-    "nation": (
-        ("d", "c", "s"),
-        ("d.d_year", "c.c_nation", "s.s_nation", "c.c_region", "s.s_region"),
-        "fact.lo_revenue",
-    ),
-    "profit": (
-        ("d", "c", "s", "p"),
-        (
-            "d.d_year", "c.c_nation", "s.s_nation", "p.p_category", "c.c_region", "s.s_region",
-            "p.p_mfgr",
-        ),
-        "fact.lo_revenue - fact.lo_supplycost",
-    ),
-}  # fmt: skip
+BUILD, MERGE = 1.5, 5.0
 Figures = dict[str, tuple[float, float, float, bool]]
 
 
@@ -97,26 +58,9 @@ def opened(root: Path) -> SparkSession:
         spark.conf.set(f"spark.sql.catalog.{name}.type", "hadoop")
         spark.conf.set(f"spark.sql.catalog.{name}.warehouse", f"file:{root}")
         spark.conf.set(f"spark.sql.catalog.{name}.cache-enabled", "false")
+    cached = "org.apache.iceberg.spark.SparkCachedTableCatalog"
+    spark.conf.set("spark.sql.catalog.default_cache_iceberg", cached)
     return spark
-
-
-def cube(spark: SparkSession, root: Path, name: str) -> SqlCube:
-    """Return one of the cubes, defined and not built."""
-    joins, dimensions, measure = CUBES[name]
-    keys = [
-        one
-        for alias in joins
-        for pair in _JOINS[alias].on
-        for one in (pair[0], f"{alias}.{pair[1]}")
-    ]
-    used = {word for word in measure.split() if "." in word}
-    made = SqlCube(
-        spark, root, FACT, name,
-        dimensions={one.split(".")[1]: one for one in dimensions},
-        measures={"total": (measure, ["sum"])},
-        joins=[_JOINS[alias] for alias in joins],
-    )  # fmt: skip
-    return made.define({*keys, *dimensions, *used})
 
 
 def bytes_read(spark: SparkSession) -> float:
@@ -170,66 +114,105 @@ def told(label: str, plain: Figures, cubes: Figures) -> bool:
     return is_met
 
 
+def kept(cubes: Iterable[KeptCube]) -> bool:
+    """Print what keeping costs; return whether its goals are met."""
+    is_met = True
+    print(
+        f"\n{'cube':9} {'GROUP BY s':>10} {'build s':>8} {'ratio':>6} {'again s':>8} {'merge s':>8}"
+    )
+    for one in cubes:
+        took = one.seconds
+        ratio, cheaper = took["build"] / took["group"], took["again"] / took["merge"]
+        print(
+            f"{one.name:9} {took['group']:10.2f} {took['build']:8.2f} {ratio:6.2f} "
+            f"{took['again']:8.2f} {took['merge']:8.2f} {cheaper:6.1f}"
+        )
+        is_met &= ratio <= BUILD and cheaper >= MERGE
+    return is_met
+
+
 def main() -> int:
     """Run the benchmark."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--scale", type=float, default=1.0)
     options.add_argument("--files", type=int, default=14)
     options.add_argument("--rounds", type=int, default=5)
-    options.add_argument("--root", type=Path, help="a folder to keep, with what was made before")
+    options.add_argument("--warm", type=int, default=10, help="rounds before those that count")
     options.add_argument("--cubes", default=",".join(CUBES), help="names, separated by commas")
     options.add_argument("--queries", default=",".join(QUERIES), help="numbers, by commas")
     given = options.parse_args()
-    root = given.root or Path(tempfile.mkdtemp(prefix="cube"))
+    with tempfile.TemporaryDirectory(prefix="cube") as folder:
+        return measured(Path(folder), given)
+
+
+def measured(root: Path, given: argparse.Namespace) -> int:
+    """Make the tables, ask everything, and print the figures; 1 where a goal is missed."""
     spark = opened(root)
-    if not (root / "ssb" / "lineorder").exists():
-        started = time.monotonic()
-        fill(spark, "plain", scale=given.scale, files=given.files)
-        print(f"{given.files} files made in {time.monotonic() - started:.0f} s", flush=True)
-    listed = spark.sql(f"SELECT file_path FROM plain.{FACT}.files ORDER BY file_path").collect()
-    units = {i: [row.file_path] for i, row in enumerate(listed)}
-    cubes = [cube(spark, root, name) for name in given.cubes.split(",")]
-    names = given.queries.split(",")
+    use_arrow(spark)
+    started = time.monotonic()
+    fill(spark, "plain", scale=given.scale, files=given.files)
+    print(f"{given.files} files made in {time.monotonic() - started:.0f} s", flush=True)
+    names, answers = given.queries.split(","), dict[str, Any]()
+    switch(spark, on=False)
+    cubes = [KeptCube(spark, name) for name in given.cubes.split(",")]
     for one in cubes:
-        started = time.monotonic()
-        if not (root / one.table.replace(".", "/")).exists():
-            one.build(units)
-        print(f"{one.name} built in {time.monotonic() - started:.1f} s", flush=True)
-    answers: dict[str, Any] = {}
-    spark.conf.set("spark.lakewarden.cubes.enabled", "false")
-    asked(spark, ["1.1"], 1, {})
-    plain = asked(spark, names, given.rounds, answers)
-    spark.conf.set("spark.lakewarden.cubes.enabled", "true")
+        one.plain_group()  # warms
+        one.plain_group()
+        one.build()
+        print(f"{one.name} built in {one.seconds['build']:.1f} s", flush=True)
     is_met = True
     for share in (1.0, 0.7, 0.4):
-        for one in cubes:
-            one.units = {i: units[i] for i in range(round(share * len(units)))}
-            one.publish(exact=share == 1)
-        found = asked(spark, names, given.rounds, answers)
-        is_met &= told(f"{share:.0%} covered", plain, found)
-    compacted(spark, cubes)
-    is_met &= told("after a compaction", plain, asked(spark, names, given.rounds, answers))
+        switch(spark, on=False)
+        for one in cubes if share < 1 else ():
+            one.keep_only(round(share * given.files))
+        is_met &= compared(spark, f"{share:.0%} covered", names, given, answers)
+    switch(spark, on=False)
+    for one in cubes:
+        one.build("rest")
+    before = open_table(spark, DB, FACT).snapshot_id
+    actions: Any = spark._jvm.org.apache.iceberg.spark.actions.SparkActions  # type: ignore[union-attr]  # it runs
+    table = open_table(spark, DB, FACT).java
+    actions.get().rewriteDataFiles(table).option("rewrite-all", "true").execute()
+    for one in cubes:
+        one.merge(before)
+    is_met &= compared(spark, "after a compaction", names, given, answers)
+    switch(spark, on=False)
+    for one in cubes:
+        one.keep_only(0)
+        one.build("again")
+    is_met &= kept(cubes)
     sizes = [f"{one.name} {size(spark, one.table):,}" for one in cubes]
-    print(f"bytes: table {size(spark, FACT):,}, cubes {', '.join(sizes)}")
+    print(f"bytes: table {size(spark, f'{DB}.{FACT}'):,}, cubes {', '.join(sizes)}")
     return 0 if is_met else 1
+
+
+def switch(spark: SparkSession, *, on: bool) -> None:
+    """Let queries be answered from cubes, or not."""
+    spark.conf.set("spark.lakewarden.cubes.enabled", str(on).lower())
+
+
+def compared(
+    spark: SparkSession,
+    label: str,
+    names: Iterable[str],
+    given: argparse.Namespace,
+    answers: dict[str, Any],
+) -> bool:
+    """Ask every query plainly and with cubes, both in a warm JVM; return whether goals are met."""
+    found = []
+    for on in (False, True):
+        switch(spark, on=on)
+        asked(spark, names, given.warm, answers)
+    for on in (False, True):
+        switch(spark, on=on)
+        found.append(asked(spark, names, given.rounds, answers))
+    return told(label, *found)
 
 
 def size(spark: SparkSession, table: str) -> int:
     """Return the bytes of a table's data files."""
     row = spark.sql(f"SELECT sum(file_size_in_bytes) AS n FROM plain.{table}.files").first()
     return int(row.n) if row else 0
-
-
-def compacted(spark: SparkSession, cubes: Iterable[SqlCube]) -> None:
-    """Rewrite all files into one group, and make one unit of all units: no data is read for it."""
-    jvm: Any = spark._jvm
-    actions = jvm.org.apache.iceberg.spark.actions.SparkActions
-    cubes = list(cubes)
-    actions.get().rewriteDataFiles(cubes[0].java(FACT)).option("rewrite-all", "true").execute()
-    for one in cubes:
-        spark.sql(f"UPDATE plain.{one.table} SET unit = 1000")
-        one.units, one.coverage = {1000: list(one.files())}, {}
-        one.publish()
 
 
 if __name__ == "__main__":

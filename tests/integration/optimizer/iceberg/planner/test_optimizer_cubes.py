@@ -17,7 +17,7 @@ from optimizer.rewriting.jobs import read_tables
 from portal.access.services import person_create
 from stack.stack import LAKE, Stack
 from tests.integration.optimizer.iceberg.planner.test_optimizer_whole_way import look, optimize
-from tests.support.iceberg_lake import IcebergLake, small_files
+from tests.support.iceberg_lake import DAYS, IcebergLake, small_files
 from tests.support.refreshed import follow
 from tests.support.scan_spark import job_for
 
@@ -30,13 +30,25 @@ DEFINITION = {
     "definition_version": 1,
     "time_zone": "UTC",
     "joins": [],
-    "dimensions": [{"name": "dt", "expression": "fact.dt", "type": "string"}],
+    "dimensions": [
+        {"name": "dt", "expression": "fact.dt", "type": "string"},
+        {"name": "word", "expression": "fact.word", "type": "string"},
+    ],
     "measures": [
         {"name": "id", "expression": "fact.id", "type": "bigint", "functions": ["sum", "max"]}
     ],
     "columns": {},
-    "star_tree": {"max_leaf": 1, "dimensions": ["dt"], "skip_star": []},
+    # No dimension named: the tree is over all of them.
+    "star_tree": {"max_leaf": 1, "dimensions": [], "skip_star": []},
 }
+SUMS = "sum(id) AS n, max(id) AS most, count(*) AS rows"
+QUERIES = (
+    f"SELECT dt, {SUMS} FROM {{}} GROUP BY dt",
+    f"SELECT word, {SUMS} FROM {{}} GROUP BY word",
+    f"SELECT dt, word, {SUMS} FROM {{}} GROUP BY dt, word",
+    f"SELECT {SUMS} FROM {{}}",
+    f"SELECT {SUMS} FROM {{}} WHERE dt = '{DAYS[1]}'",
+)
 
 
 @pytest.fixture
@@ -69,15 +81,19 @@ def built(lake: IcebergLake, cube: Cube) -> OptimizeTask:
 def check_answered(lake: IcebergLake, name: str) -> None:
     """Check that Spark answers from what was built, and what the table itself gives."""
     use_indexes(lake.spark, lake.config)
-    query = "SELECT dt, sum(id) AS n, max(id) AS most, count(*) AS rows FROM {} GROUP BY dt"
+    for query in QUERIES:
+        check_query(lake, name, query)
+
+
+def check_query(lake: IcebergLake, name: str, query: str) -> None:
     frame = lake.spark.sql(query.format(f"{INDEXED}.{lake.db}.{name}"))
     jvm: Any = lake.spark._jvm
     said = " ".join(jvm.lakewarden.cubes.Answers.why(frame._jdf))
     assert said.startswith("Cube "), said
     assert "is not used" not in said
     plain = lake.spark.sql(query.format(f"lake.{lake.db}.{name}"))
-    rows = sorted(map(tuple, plain.collect()))
-    assert sorted(map(tuple, frame.collect())) == rows
+    rows = sorted(map(tuple, plain.collect()), key=repr)
+    assert sorted(map(tuple, frame.collect()), key=repr) == rows, query
     job = job_for(lake.spark, lake.config, {"tables": [f"{lake.db}.{name}"]}, now=timezone.now())
     facts = {
         key: TableFacts.from_json(one)
@@ -85,7 +101,7 @@ def check_answered(lake: IcebergLake, name: str) -> None:
     }
     answer = rewrite(query.format(f"lake.{lake.db}.{name}"), Session("spark"), facts)
     assert answer.is_rewritten, answer.blocks
-    assert sorted(map(tuple, lake.spark.sql(answer.sql).collect())) == rows
+    assert sorted(map(tuple, lake.spark.sql(answer.sql).collect()), key=repr) == rows, query
 
 
 def test_a_defined_cube_is_built_and_follows_the_tables_commits(lake: IcebergLake) -> None:

@@ -77,8 +77,14 @@ final class Definition {
   }
 
   private int stars(JsonNode tree) {
+    if (!tree.isObject()) {
+      return 0;
+    }
     Set<String> starred = new HashSet<>();
     tree.path("dimensions").forEach(one -> starred.add(one.asText()));
+    if (starred.isEmpty()) {
+      dimensions.forEach(one -> starred.add(one.name));
+    }
     tree.path("skip_star").forEach(one -> starred.remove(one.asText()));
     int bits = 0;
     for (int i = 0; i < dimensions.size(); i++) {
