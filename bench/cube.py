@@ -170,9 +170,11 @@ def measured(root: Path, given: argparse.Namespace) -> int:
     for one in cubes:
         one.build("rest")
     before = open_table(spark, DB, FACT).snapshot_id
-    actions: Any = spark._jvm.org.apache.iceberg.spark.actions.SparkActions  # type: ignore[union-attr]  # it runs
+    jvm: Any = spark._jvm
     table = open_table(spark, DB, FACT).java
-    actions.get().rewriteDataFiles(table).option("rewrite-all", "true").execute()
+    jvm.org.apache.iceberg.spark.actions.SparkActions.get().rewriteDataFiles(table).option(
+        "rewrite-all", "true"
+    ).execute()
     for one in cubes:
         one.merge(before)
     is_met &= compared(spark, "after a compaction", names, given, answers)
