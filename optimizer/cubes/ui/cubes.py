@@ -135,5 +135,7 @@ drop = _asked(cube_drop, "A run takes the cube's table away; no data of the tabl
 
 def register_cube_pages() -> None:
     """Add the navigation."""
-    also = frozenset({"optimizer:cube", "optimizer:cube-change"})
+    # A new one and its estimate have addresses below their table's.
+    of_tables = ("cube-define", "cube-estimate", "cube-accept")
+    also = frozenset(f"optimizer:{name}" for name in ("cube", "cube-change", *of_tables))
     register_page(Page("services", "Cubes", "optimizer:cubes", 35, also=also))

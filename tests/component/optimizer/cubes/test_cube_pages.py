@@ -57,6 +57,17 @@ def test_what_is_typed_is_estimated_then_defined_then_seen(
         assert words in page
 
 
+def test_pages_that_define_a_cube_stand_under_cubes(people: People, table: IcebergTable) -> None:
+    run = estimate(table)
+    of_table = f"/optimizer/tables/{table.pk}/cubes"
+    for user in (people.owner, people.admin):
+        for address in (f"{of_table}/new/", f"{of_table}/estimate/{run.pk}/"):
+            page = client_of(user).get(address).content.decode()
+            tabs = page.split('aria-label="Pages of Table services"')[1].split("</nav>")[0]
+            assert '<a href="/optimizer/cubes/" aria-current="true">Cubes' in tabs
+            assert tabs.count("aria-current") == 1
+
+
 def test_errors_stand_at_their_fields_and_nothing_typed_is_lost(
     people: People, table: IcebergTable
 ) -> None:
