@@ -41,9 +41,9 @@ def part_path(context: Context, row: MaintainedTable, name: str) -> str:
 
 
 @register.simple_tag
-def files_page(row: MaintainedTable, name: str = "") -> str:
+def files_page(row: MaintainedTable, name: str = "", **query: str) -> str:
     """Return the tab of a table's files, or one of its parts, on the page of the table."""
-    return files_url(row, name)
+    return files_url(row, name, **query)
 
 
 @register.filter

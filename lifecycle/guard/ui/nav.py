@@ -7,6 +7,7 @@ from lifecycle.guard.domain import Outcome
 from lifecycle.guard.selectors import policy_events_visible
 from portal.access.models import STAFF
 from portal.access.registry import GEAR, Card, Page, register_home_card, register_page
+from portal.catalog.services.registry import register_trace_link
 from portal.ui.frame.context import lake_or_none, person
 from portal.ui.frame.states import Badge, register_badges
 
@@ -33,6 +34,12 @@ def register_pages() -> None:
     register_page(Page("backups", "Dropped objects", "lifecycle:dropped", 40))
     register_page(Page(GEAR, "Policy alarms", "lifecycle:policy-alarms", 80, STAFF))
     register_home_card(alarms_card)
+    register_trace_link(dropped_link)
+
+
+def dropped_link(lake: str, db: str, table: str) -> tuple[str, str]:
+    """Return the list of dropped objects under a table's name."""
+    return "Dropped objects of this name", list_url("dropped", lake, db=db, table=table)
 
 
 def alarms_card(request: HttpRequest) -> Card | None:

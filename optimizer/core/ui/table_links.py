@@ -34,7 +34,7 @@ def files_url(row: MaintainedTable, name: str = "", **query: str) -> str:
     """
     name = name or _PAGES[row.table_format]
     if row.is_deleted:
-        return reverse(f"optimizer:{name}", args=[row.pk])
+        return reverse(f"optimizer:{name}", args=[row.pk], query=query or None)
     return table_url(row.lake, row.db, row.table, FILES, PART_NAMES[name], **query)
 
 

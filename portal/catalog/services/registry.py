@@ -98,7 +98,14 @@ ActionMaker = Callable[[Table, User, Mapping[str, Finding]], Action | None]
 DatabaseLink = Callable[[str, str, User], tuple[str, str] | None]
 """Returns title and address of an area's own page of a database, None where it has none."""
 
+TraceLink = Callable[[str, str, str], tuple[str, str]]
+"""Returns title and address of a list that may still have a name which no table has.
+
+It looks nothing up: the same is offered for tables that are not there and for those of others.
+"""
+
 _links: list[DatabaseLink] = []
+_traces: list[TraceLink] = []
 _tabs: dict[tuple[str, frozenset[str]], TableTab] = {}
 _parts: dict[str, HealthPart] = {}
 _readers: list[HealthReader] = []
@@ -139,6 +146,17 @@ def register_database_link(maker: DatabaseLink) -> None:
 def database_links(lake: str, db: str, user: User) -> list[tuple[str, str]]:
     """Return title and address of what the areas show of a database."""
     return [link for maker in _links if (link := maker(lake, db, user))]
+
+
+def register_trace_link(maker: TraceLink) -> None:
+    """Add a list of an area to what is offered where no table has a name."""
+    if maker not in _traces:
+        _traces.append(maker)
+
+
+def trace_links(lake: str, db: str, name: str) -> list[tuple[str, str]]:
+    """Return title and address of the lists that may still have a name."""
+    return [maker(lake, db, name) for maker in _traces]
 
 
 def tab_of(table: Table, key: str) -> TableTab | None:

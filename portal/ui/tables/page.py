@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import Resolver404, resolve
+from django.urls import Resolver404, resolve, reverse
 from django.views.decorators.http import require_GET
 
 from portal.access.models import User
@@ -24,13 +25,14 @@ from portal.catalog.services.registry import (
     strips_of,
     tab_of,
     tabs_for,
+    trace_links,
 )
 from portal.lake.errors import NotVisible
 from portal.ui.frame.context import current_lake, lake_or_none, person
 from portal.ui.frame.navigation import Tab
 from portal.ui.frame.subject import set_subject
 from portal.ui.selectors import events_of_table
-from portal.ui.tables.addresses import table_url
+from portal.ui.tables.addresses import table_url, tables_url
 
 EVENTS_SHOWN = 10
 
@@ -71,7 +73,10 @@ class TableShown:
 def table(request: HttpRequest, db: str, table: str) -> HttpResponse:
     """Show what is known of a table, how each part of it stands, and what happened to it."""
     lake, user = current_lake(request), person(request)
-    found = get_table_for_user(lake, db, table, user=user)
+    try:
+        found = get_table_for_user(lake, db, table, user=user)
+    except NotVisible as error:
+        return _unknown(request, error, (lake, db, table))
     shown = _framed(request, found, user, OVERVIEW)
     context = {
         "table": found,
@@ -86,7 +91,10 @@ def table(request: HttpRequest, db: str, table: str) -> HttpResponse:
 def tab(request: HttpRequest, db: str, table: str, key: str, part: str = "") -> HttpResponseBase:
     """Show one tab of a table; of a table that was dropped, those that outlive it."""
     lake, user = current_lake(request), person(request)
-    found = get_table_for_user(lake, db, table, user=user)
+    try:
+        found = get_table_for_user(lake, db, table, user=user)
+    except NotVisible as error:
+        return _unknown(request, error, (lake, db, table))
     wanted = tab_of(found, key)
     if wanted is not None and part and part not in wanted.parts:
         raise NotVisible("page.missing", "There is nothing at this address for you.")
@@ -95,6 +103,20 @@ def tab(request: HttpRequest, db: str, table: str, key: str, part: str = "") -> 
         status = 410 if found.deleted_at else 404
         return render(request, "catalog/no_tab.html", {"table": found}, status=status)
     return wanted.view(request, found, part)
+
+
+def _unknown(request: HttpRequest, error: NotVisible, name: tuple[str, str, str]) -> HttpResponse:
+    """Say what became of a name that a list remembers, as far as that can be told to anybody."""
+    lake, db, table = name
+    context = {
+        "error": error,
+        "name": f"{db}.{table}",
+        "traces": trace_links(*name),
+        "search_url": f"{reverse('search:search')}?{urlencode({'lake': lake, 'q': table})}",
+        "tables_url": tables_url(lake, db=db),
+        "db": db,
+    }
+    return render(request, "catalog/unknown.html", context, status=error.status)
 
 
 def stand_where_sent(request: HttpRequest, path: str, query: str) -> None:

@@ -1,5 +1,6 @@
 """The page of a table is put together from what the areas register, whatever the table's format."""
 
+import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -91,6 +92,7 @@ def test_the_parts_of_the_files_tab_stand_below_the_header_too(people: People) -
             assert text.count("<h1>") == 1
             assert 'aria-label="Parts of the table"' in text
             assert f'href="/tables/shop/{name}/files/{part}?lake=main" aria-current="page"' in text
+            assert not re.search(r'href="[^"?]*\?[^"?]*\?', text), "an address with two queries"
 
 
 def test_the_health_is_that_of_the_worst_part(people: People, now: datetime) -> None:
@@ -148,6 +150,17 @@ def test_strangers_do_not_find_a_table_and_nobody_one_that_never_was(people: Peo
         assert Client().get(address).status_code == 302
         assert client_of(people.owner).post(address).status_code == 405
     assert client_of(people.admin).get("/tables/shop/never/").status_code == 404
+    pages = [
+        client_of(people.stranger).get(f"/tables/shop/{name}/").content.decode().split("<main")[1]
+        for name in ("clicks", "other")
+    ]
+    assert pages[0] == pages[1].replace("other", "clicks"), "a stranger cannot tell them apart"
+    for link in (
+        "/lifecycle/dropped/?lake=main&amp;db=shop&amp;table=clicks",
+        "/search/?",
+        "/tables/?",
+    ):
+        assert f'href="{link}' in pages[0]
     names = [str(row) for row in client_of(people.owner).get("/tables/").context["page"].rows]
     assert names == ["shop.clicks"]
     assert not client_of(people.stranger).get("/tables/").context["page"].rows
