@@ -15,8 +15,9 @@ LOGS = TableName(LakeId(LAKE), "sales", "web_logs")
 OWNER = "alice"
 POLICY: Mapping[str, object] = {
     "is_on": True,
-    # Its files are small for the demo's sake; packed into one there would be nothing to leave out.
     "kinds": ["INDEX"],
+    # Its files have that size: packed into few there would be little to leave out.
+    "target_bytes": 1024**2,
     "index_columns": ["request_id:bloom", "message:ngram_bloom"],
     "min_interval_minutes": 1,
 }

@@ -9,10 +9,13 @@ from stack.lake.web_logs import LOGS, OWNER
 
 N_FILES = 48
 ROWS_A_FILE = 4_000
-_COLUMNS = "at timestamp, level string, request_id string, message string"
+_COLUMNS = "at timestamp, level string, request_id string, message string, context string"
 _PAGES = ("basket", "checkout", "home", "product", "search")
 # One hour in so many had trouble; its files alone hold the words that somebody looks for.
 _TROUBLE_EVERY = 16
+# Sealed context of a request. It fills each file to the least size that a policy may ask for, so
+# that there are files to leave out and none that packing would take away.
+_SEALS = 6
 
 
 def make_web_logs(
@@ -35,6 +38,7 @@ def make_web_logs(
         "cast(5 + rand(2) * 900 AS int) ms",
         "sha2(cast(id AS string), 256) request",
     )
+    seals = ", ".join(f"sha2(concat(request, {n}), 256)" for n in range(_SEALS))
     bad = f"hour % {_TROUBLE_EVERY} = 5 AND line % 400 = 7"
     lines.selectExpr(
         f"timestamp_micros(cast({since.timestamp()} * 1e6 AS bigint) + hour * 3600000000L "
@@ -43,4 +47,5 @@ def make_web_logs(
         "substr(request, 1, 24) request_id",
         f"if({bad}, concat('POST /pay failed: gateway timeout after ', ms + 30000, ' ms'), "
         "concat('GET /', page, '/', substr(request, 30, 6), ' 200 in ', ms, ' ms')) message",
+        f"concat({seals}) context",
     ).writeTo(table).append()
