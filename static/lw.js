@@ -62,6 +62,17 @@
     fit();
   }
 
+  // A strip of tabs may be wider than a phone: the current one is moved into sight.
+  function showTabs(scope) {
+    scope.querySelectorAll(".lw-tabs").forEach(function (strip) {
+      var tab = strip.querySelector("[aria-current]");
+      if (!tab || strip.scrollWidth <= strip.clientWidth) { return; }
+      var left = tab.getBoundingClientRect().left - strip.getBoundingClientRect().left;
+      if (left >= 0 && left + tab.offsetWidth <= strip.clientWidth) { return; }
+      strip.scrollLeft += left - (strip.clientWidth - tab.offsetWidth) / 2;
+    });
+  }
+
   /* -- check boxes ------------------------------------------------------------------------- */
   function bindChecks() {
     document.addEventListener("change", function (event) {
@@ -269,7 +280,14 @@
     bindForms();
     keepTimes();
     drawCharts(document);
+    showTabs(document);
+    var width = window.innerWidth;
+    window.addEventListener("resize", function () {
+      // A phone says so too when its bars come and go, which must not undo somebody's scrolling.
+      if (window.innerWidth !== width) { width = window.innerWidth; showTabs(document); }
+    });
     document.body.addEventListener("htmx:afterSwap", function (event) {
+      showTabs(event.target);
       revealButtons(event.target);
       drawCharts(event.target);
     });

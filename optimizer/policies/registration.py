@@ -7,6 +7,9 @@ from portal.access.registry import Page, register_page
 def register() -> None:
     """Add what this capability offers: runs, approvals, pages, home cards, numbers."""
     of_hudi = frozenset(
-        {"optimizer:hudi-policies", "optimizer:hudi-policy-new", "optimizer:hudi-policy-scope"}
+        {
+            *("optimizer:hudi-policies", "optimizer:hudi-policy-new"),
+            *("optimizer:hudi-policy-scope", "optimizer:optimizer-hudi-policy"),
+        }
     )
     register_page(Page("services", "Policies", "optimizer:policies", 40, STAFF, also=of_hudi))

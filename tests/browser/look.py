@@ -115,6 +115,7 @@ class Person:
         self.page.screenshot(path=picture, full_page=True)
         findings = [finding for finding in self.axe(few_rows=few_rows) if finding[0] in SERIOUS]
         assert not findings, (name, findings)
+        assert not self.hidden_tabs(), (name, self.hidden_tabs())
         assert self.overflow() <= 0, f"{name} is wider than the window by {self.overflow()} px"
         assert not self.complaints, (name, self.complaints)
         return picture
@@ -131,6 +132,15 @@ class Person:
         script = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         width: int = self.page.evaluate(script)
         return width
+
+    def hidden_tabs(self) -> list[str]:
+        """Return the current tabs of which a part lies beyond the edge of the window."""
+        return [
+            tab.inner_text()
+            for tab in self.page.locator(".lw-tabs [aria-current]").all()
+            if (box := tab.bounding_box())
+            and (box["x"] < 0 or box["x"] + box["width"] > self.width)
+        ]
 
     def close(self) -> None:
         """Close the window."""

@@ -41,7 +41,7 @@ class ExceptionsForm(forms.Form):
     rule = forms.MultipleChoiceField(
         label="Rules",
         choices=_rules,
-        widget=forms.CheckboxSelectMultiple(),
+        widget=forms.CheckboxSelectMultiple({"class": "form-check-input"}),
         error_messages={"required": "Tick at least one rule."},
     )
     until = forms.DateField(label="Last day", widget=DayInput())
