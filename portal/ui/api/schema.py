@@ -13,6 +13,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 
+_REPORTED = "Reports of engines and jobs"
 _METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -85,6 +86,8 @@ def operations() -> dict[str, list[Operation]]:
 
 
 def _group(path: str) -> str:
+    if not path.startswith("/api/v1/"):
+        return _REPORTED
     return path.removeprefix("/api/v1/").split("/", 1)[0].replace("-", " ").capitalize()
 
 
