@@ -33,11 +33,12 @@ COLUMNS = (
     Column(key="subject", title="Subject", url=_url, is_wide=True),
     Column(key="state", title="State", kind="state"),
     Column(key="error", title="What went wrong"),
-    Column(key="attempts", title="Tries", kind="count"),
+    Column(key="attempts", title="Tries", kind="count", shown_from="desktop"),
     Column(
         key="n_repeats",
         title="Repeats",
         kind="count",
+        shown_from="desktop",
         help="Sent again because the mail server's answer was lost; it may have come twice.",
     ),
     Column(key="day", title="Day", kind="day"),
