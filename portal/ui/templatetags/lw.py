@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -115,9 +116,16 @@ def _run_link(run: str) -> SafeString:
     return format_html('<a href="{}">run {}</a>', reverse("ui:run", args=[run]), run[:8])
 
 
+# As JSON has it, with its zone: results are kept as JSON.
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(\+00:00|Z)")
+
+
 @register.filter
 def fact(value: Any) -> str:
-    """Show a plain value of a result: whole numbers with separators, all else as it is."""
+    """Show a plain value of a result: whole numbers with separators, instants as elsewhere."""
+    if isinstance(value, str) and _INSTANT.fullmatch(value):
+        with suppress(ValueError):
+            return instant(datetime.fromisoformat(value))
     if isinstance(value, bool) or not isinstance(value, int):
         return str(value)
     return f"{value:,}"

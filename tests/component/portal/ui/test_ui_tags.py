@@ -36,6 +36,13 @@ def test_a_run_that_words_name_is_a_short_link() -> None:
     assert lw.with_runs("run after run") == "run after run"
 
 
+def test_a_plain_value_of_a_result_is_shown_as_a_person_writes_it() -> None:
+    assert lw.fact(3511) == "3,511"
+    assert lw.fact("2026-13-41T00:56:05+00:00") == "2026-13-41T00:56:05+00:00"
+    assert lw.fact("seen 2026-11-26T00:56:05+00:00") == "seen 2026-11-26T00:56:05+00:00"
+    assert ">2026-11-26 00:56:05</time>" in lw.fact("2026-11-26T00:56:05.801294+00:00")
+
+
 def test_an_instant_is_relative_with_utc_and_local_on_hover() -> None:
     with timezone.override(ZoneInfo("Europe/Berlin")):
         at = timezone.now() - timedelta(hours=3, minutes=5)
