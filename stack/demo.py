@@ -12,7 +12,7 @@ import shutil
 import signal
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from types import FrameType
 
@@ -37,7 +37,7 @@ from stack.servers.portal import RefreshWorker, RestoreWorker, Site, Supervisor,
 from stack.servers.stream_writer import StreamWriter
 from stack.stack import LAKE, Stack
 
-LAKE_MADE = "lake"
+LAKE_MADE, FORMATS_MADE = "lake", "formats"
 GUARDED = "guarded"
 """The last step of the first run."""
 
@@ -72,7 +72,7 @@ class Demo:
             return 2
         self.started = time.monotonic()
         Ledger(self.var / "stack.json").end_all()
-        if self.var.exists() and not self.made.has(LAKE_MADE):
+        if self.var.exists() and not (self.made.has(LAKE_MADE) and self._has_formats()):
             shutil.rmtree(self.var)
         stack = Stack.embedded(self.var, owned=not self.detach)
         _end_on_signals()
@@ -111,16 +111,24 @@ class Demo:
             Supervisor(self.var, ledger=stack.ledger, settings=settings),
             RefreshWorker(self.var, ledger=stack.ledger, settings=settings),
         ]
-        with Programs(environment) as programs:
-            self._fill(stack, site, servers, programs)
+        with ThreadPoolExecutor(1) as beside, Programs(environment) as programs:
+            self._fill(stack, site, servers, programs, beside)
         self._write_on(stack)
         stack.ledger.note(maker=None)
 
     def _fill(
-        self, stack: Stack, site: Site, servers: Sequence[Server], programs: Programs
+        self,
+        stack: Stack,
+        site: Site,
+        servers: Sequence[Server],
+        programs: Programs,
+        beside: Executor,
     ) -> None:
         """Make the lake, serve it, play the days, and set up what comes after them."""
         self._make_lake(programs)
+        formats = None
+        if not self._has_formats():
+            formats = beside.submit(self._run_on_lake, programs, "formats")
         site.start()
         # Where nothing is left to make they need not wait for anything.
         is_again = self.made.has(GUARDED)
@@ -129,7 +137,7 @@ class Demo:
         with self.made.once("databases", "How far each database is trusted") as todo:
             if todo:
                 self._set_up_databases(stack, programs)
-        self._play_days(stack, site, programs)
+        self._play_days(stack, site, programs, formats)
         self._set_up_optimizer(stack, programs)
         self._set_up_readiness(stack, programs)
         self._set_up_front_ends(stack, programs)
@@ -142,6 +150,10 @@ class Demo:
             if todo:
                 site.process.wait_until(lambda: site.follows(LAKE), timeout_seconds=60)
                 programs.run("-m", "stack.lake.guarded", str(stack.lakes_file))
+
+    def _has_formats(self) -> bool:
+        """Whether Iceberg and Hudi tables are made; a demo of an earlier version never said so."""
+        return self.made.has(FORMATS_MADE) or self.made.has(GUARDED)
 
     def _write_on(self, stack: Stack) -> None:
         """Have two tables written: for front ends to take in, and for the optimizer to repair."""
@@ -160,12 +172,15 @@ class Demo:
             people = beside.submit(self._make_people, programs)
             with self.made.once(LAKE_MADE, "A lake, made through Spark and the metastore") as todo:
                 if todo:
-                    source = programs.environment["LAKEWARDEN_LAKES"]
-                    programs.run("-m", "stack.lake.make", source)
+                    self._run_on_lake(programs, "make")
             with step("The portal's database, people and their log-ins"):
                 people.result()
         if not self.made.has("people"):
             self.made.keep("people")
+
+    @staticmethod
+    def _run_on_lake(programs: Programs, module: str) -> None:
+        programs.run("-m", f"stack.lake.{module}", programs.environment["LAKEWARDEN_LAKES"])
 
     def _make_people(self, programs: Programs) -> None:
         programs.portal("migrate", "--noinput", "-v", "0")
@@ -177,8 +192,13 @@ class Demo:
         programs.portal("create_people", "--file", str(people))
         programs.portal("sync_directory")
 
-    def _play_days(self, stack: Stack, site: Site, programs: Programs) -> None:
-        """Play the days that are not played yet, the oldest first; serve after the first."""
+    def _play_days(
+        self, stack: Stack, site: Site, programs: Programs, formats: Future[None] | None
+    ) -> None:
+        """Play the days that are not played yet, the oldest first; serve after the first.
+
+        The first one may scan while `formats` are still being made, the others see them whole.
+        """
         now, days = datetime.now(UTC), played_days()
         progress = Progress(self.var / "played.json", n_days=len(days))
         is_served = False
@@ -193,6 +213,9 @@ class Demo:
             if not is_served:
                 is_served = True
                 self._say_served(stack, site, n_left=len(days) - day)
+                if formats is not None:
+                    with self.made.once(FORMATS_MADE, "Iceberg and Hudi tables, begun before"):
+                        formats.result()
         progress.end()
 
     def _say_served(self, stack: Stack, site: Site, *, n_left: int) -> None:

@@ -16,12 +16,16 @@ _LINES_KEPT = 30
 
 
 class Programs:
-    """Runs programs one after another; commands of the portal share one process."""
+    """Runs programs; commands of the portal share one process, one after another.
+
+    A program may run beside them, from a thread; it is ended where an exception leaves the block.
+    """
 
     def __init__(self, environment: dict[str, str]) -> None:
         self.environment = environment
         self._log = Path(environment["LAKEWARDEN_VAR"]) / "logs" / "set-up.log"
         self._portal: subprocess.Popen[str] | None = None
+        self._running: set[subprocess.Popen[str]] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -32,6 +36,9 @@ class Programs:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if kind is not None:
+            for child in list(self._running):
+                child.terminate()
         if self._portal is None:
             return
         if kind is not None:
@@ -47,8 +54,11 @@ class Programs:
             StackError: it failed; the message holds its last lines.
         """
         child = self._start(arguments)
+        self._running.add(child)
         last, _ = self._show(child)
-        if child.wait() != 0:
+        status = child.wait()
+        self._running.discard(child)
+        if status != 0:
             raise self._failed(arguments, last)
 
     def portal(self, *words: str) -> None:

@@ -113,7 +113,7 @@ def _sales(today: date) -> list[TableSpec]:
 
 def _web(today: date) -> list[TableSpec]:
     dt = ("dt",)
-    hours = [f"{hour:02d}" for hour in range(24)]
+    hours = [f"{hour:02d}" for hour in range(0, 24, 3)]
     odd = [Part((value,), 40 if index % 2 else 5) for index, value in enumerate(ODD_VALUES)]
     pairs = [
         Part((f"exp {index % 4}=x", value), 20 + index)

@@ -16,6 +16,9 @@ from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from stack.stack import LAKE
 
+VIEWED = "sales.orders"
+"""The table of which `make_view` makes a view."""
+
 
 def name_of(db: str, table: str) -> TableName:
     """Return the name of a table of the demo's lake."""
