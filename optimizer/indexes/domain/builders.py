@@ -31,6 +31,7 @@ from optimizer.indexes.domain.values import (
 )
 
 TEXT_KINDS = frozenset({Kind.WORD_BLOOM, Kind.WORD_BITMAP, Kind.NGRAM_BLOOM, Kind.NGRAM_BITMAP})
+NOT_TEXT = "a value is not UTF-8"
 _BYTES_AT_ONCE = 1 << 20
 """Pieces are found in so much text at once: about 50 bytes of memory a byte of text."""
 Points: TypeAlias = tuple[Words, Longs]
@@ -243,7 +244,7 @@ class IndexBuilder:
         except TooManyKeys as error:
             self._refused = Refused("too_many", str(error))
         except _NotText:
-            self._refused = Refused("not_utf8", "a value is not UTF-8")
+            self._refused = Refused("not_utf8", NOT_TEXT)
 
     def finish(self) -> Built | Refused:
         """Return the index, or why there is none."""

@@ -18,7 +18,7 @@ from optimizer.indexes.domain.envelope import Expected, Form, Kind
 from optimizer.indexes.domain.hashing import hash_bytes
 from optimizer.indexes.domain.values import ColumnType, ValueClass, Values
 
-_BITS = {Kind.BLOOMRF: 16.0}
+_BITS = {Kind.BLOOMRF.value: 16.0}
 _MOST_BYTES_A_ROW, _FEW_VALUES = 2.0, 100
 _PLAIN = frozenset({ValueClass.STRING, ValueClass.BINARY})
 _FILTERS = frozenset({Kind.BLOOM.value, Kind.BLOOMRF.value})
@@ -96,7 +96,7 @@ class ChosenFilter:
             return built
         is_ranged = built.form == Form.BLOOMRF
         n = (BloomRF.read(built.body) if is_ranged else Bloom.read(built.body)).n
-        return built if n > 1 else _one_value(n)
+        return built if n > 1 else one_value(n)
 
 
 class AutoIndex:
@@ -109,11 +109,8 @@ class AutoIndex:
     def __init__(self, kind: ColumnType) -> None:
         self._n_rows = 0
         self._bitmap = IndexBuilder(kind, Wanted(Kind.BITMAP))
-        is_ranged = not unfit(kind, Kind.BLOOMRF) and kind.value_class not in _PLAIN
-        self._filter: IndexBuilder | None = None
-        for one in (Kind.BLOOMRF if is_ranged else Kind.BLOOM, Kind.BLOOM):
-            if self._filter is None and not unfit(kind, one):
-                self._filter = _plain_builder(kind, one)
+        chosen = auto_filter(kind)
+        self._filter = None if chosen is None else _plain_builder(kind, chosen)
 
     def add(self, values: Values) -> None:
         """Take in some rows."""
@@ -128,20 +125,33 @@ class AutoIndex:
         if isinstance(bitmap, Built):
             n_values = _VALUES.unpack_from(bitmap.body)[0]
             if n_values < 2:
-                return _one_value(n_values)
+                return one_value(n_values)
             is_small = len(bitmap.body) <= _MOST_BYTES_A_ROW * self._n_rows
             if self._filter is None or n_values <= _FEW_VALUES or is_small:
                 return bitmap
         return bitmap if self._filter is None else self._filter.finish()
 
 
-def _one_value(n: int) -> Refused:
+def auto_filter(kind: ColumnType) -> Kind | None:
+    """Return the filter of many values that fits a type: by ranges where queries use its order."""
+    is_ranged = not unfit(kind, Kind.BLOOMRF) and kind.value_class not in _PLAIN
+    chosen = Kind.BLOOMRF if is_ranged else Kind.BLOOM
+    return None if unfit(kind, chosen) else chosen
+
+
+def bits_a_key(kind: str) -> float:
+    """Return how many bits a filter of this kind has for each key, if nobody says."""
+    return _BITS.get(kind, 10.0)
+
+
+def one_value(n: int) -> Refused:
+    """Return why there is no index of a file that holds one value, or none."""
     said = "it holds one value" if n else "it holds only nulls"
     return Refused("one_value", f"{said}: least and greatest say as much.")
 
 
 def _plain_builder(kind: ColumnType, wanted: Kind) -> IndexBuilder:
-    return IndexBuilder(kind, Wanted(wanted, bits_a_key=_BITS.get(wanted, 10.0)))
+    return IndexBuilder(kind, Wanted(wanted, bits_a_key=bits_a_key(wanted)))
 
 
 def _builder(column: IndexedColumn) -> _Builder:

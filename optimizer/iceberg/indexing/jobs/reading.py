@@ -24,6 +24,7 @@ from optimizer.iceberg.indexing.jobs.arrow_values import is_hashed_by_spark
 from optimizer.iceberg.indexing.jobs.columns import IndexedColumn
 from optimizer.iceberg.indexing.jobs.coverage import LiveFile
 from optimizer.iceberg.indexing.jobs.file_indexes import FileIndexes
+from optimizer.iceberg.indexing.jobs.jvm_builders import built_by_jvm, is_built_by_jvm
 from optimizer.indexes.domain.hashing import hash_bytes
 
 _ICEBERG = "org.apache.iceberg."
@@ -73,39 +74,64 @@ def build_indexes(
     Raises:
         PortalError: what Spark or the file system said, sorted.
     """
-    by_hash = {signed(hash_bytes(one.data_file.location.encode())): one for one in files}
-    locations = {key: one.data_file.location for key, one in by_hash.items()}
+    locations = {signed(hash_bytes(one.data_file.location.encode())): one for one in files}
+    ours = [one for one in files if is_built_by_jvm(columns, one.data_file.records)]
+    others = [one for one in files if not is_built_by_jvm(columns, one.data_file.records)]
     found: dict[str, list[BuiltIndex]] = {}
     with clear_errors(table.name):
-        for row in _read(table, files, columns, locations):
-            built = BuiltIndex(
-                int(row["rows"]),
-                int(row["field"]),
-                str(row["wanted"]),
-                str(row["kind"]),
-                str(row["refused"]),
-                bytes(row["blob"]),
-                row["passed"],
-            )
-            found.setdefault(locations[row["file"]], []).append(built)
+        for key, built in (*_by_jvm(table, ours, columns), *_by_python(table, others, columns)):
+            found.setdefault(locations[key].data_file.location, []).append(built)
     return found
 
 
-def _read(
-    table: IcebergTable,
-    files: Sequence[LiveFile],
-    columns: Sequence[IndexedColumn],
-    locations: Mapping[int, str],
-) -> list[Any]:
+def _by_jvm(
+    table: IcebergTable, files: Sequence[LiveFile], columns: Sequence[IndexedColumn]
+) -> Iterator[tuple[int, BuiltIndex]]:
+    if not files:
+        return
+    paths = list(dict.fromkeys(one.sql for one in columns))
+    of_path = [paths.index(one.sql) for one in columns]
+    with staged_rows(table, files, paths) as rows:
+        read = rows.drop("file")
+        for key, n, one in built_by_jvm(read, columns, of_path, table_uuid=table.uuid):
+            yield (
+                key,
+                BuiltIndex(
+                    n, one.field_id, one.wanted, one.kind, one.refused, one.blob, one.passed
+                ),
+            )
+
+
+def _by_python(
+    table: IcebergTable, files: Sequence[LiveFile], columns: Sequence[IndexedColumn]
+) -> Iterator[tuple[int, BuiltIndex]]:
+    if not files:
+        return
     paths = list(dict.fromkeys(map(_selected, columns, repeat(columns))))
     of_path = [paths.index(_selected(column, columns)) for column in columns]
+    locations = {
+        signed(hash_bytes(location.encode())): location
+        for location in (one.data_file.location for one in files)
+    }
     uuid = table.uuid
 
     def build(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return indexes_of(batches, columns, of_path, locations, table_uuid=uuid)
 
     with staged_rows(table, files, paths) as rows:
-        return rows.mapInArrow(build, _SCHEMA).collect()
+        for row in rows.mapInArrow(build, _SCHEMA).collect():
+            yield (
+                row["file"],
+                BuiltIndex(
+                    int(row["rows"]),
+                    int(row["field"]),
+                    str(row["wanted"]),
+                    str(row["kind"]),
+                    str(row["refused"]),
+                    bytes(row["blob"]),
+                    row["passed"],
+                ),
+            )
 
 
 def _selected(column: IndexedColumn, columns: Iterable[IndexedColumn]) -> str:
