@@ -127,10 +127,17 @@ def composed(
 
 
 def mergeable(coverage: Coverage, replacements: Iterable[Replacement]) -> list[Merge]:
-    """Return the merges that rewrites allow: only whole units went, and their rows add up."""
+    """Return the merges that rewrites allow: only whole units went, and their rows add up.
+
+    Only units of the coverage's own snapshot are looked at: from there on deletes make rows fewer
+    and nothing makes them more, so equal sums mean equal rows. A unit of a snapshot that was
+    rolled back may have as many rows as its file has now, and others.
+    """
     owners: dict[str, int] = {}
     units: dict[int, tuple[tuple[CoveredFile, ...], int, tuple[int, ...]]] = {}
     for unit in coverage.units:
+        if not unit.is_live:
+            continue
         files = tuple(coverage.files[n] for n in unit.files)
         units[unit.number] = (files, unit.rows, (unit.number,))
         owners |= {file.location: unit.number for file in files}

@@ -88,15 +88,23 @@ def _units_with(
     join: Join,
     changed: DataFrame,
 ) -> set[int] | None:
-    """Return the units with a fact row of a changed key; those that cannot be read too."""
+    """Return the units with a fact row of a changed key; those that cannot be read too.
+
+    A file that went since, by a delete or a rewrite, is not read any more: what was built of it
+    would go on to count for earlier snapshots, and in the unit that is merged after the rewrite.
+    """
     definition = sources.definition
     live = {one.covered: one for one in files}
-    found = {one.number for one in coverage.units if not one.is_live}
+    found = {
+        one.number
+        for one in coverage.units
+        if any(coverage.files[n] not in live for n in one.files)
+    }
     read = {
         live[coverage.files[n]]: one.number
         for one in coverage.units
         for n in one.files
-        if one.number not in found and coverage.files[n] in live
+        if one.number not in found
     }
     if not read:
         return found

@@ -31,7 +31,7 @@ from optimizer.iceberg.maintenance.selectors import may_borrow
 from optimizer.iceberg.maintenance.services.quarantine_places import quarantine_directory
 from optimizer.iceberg.planner.domain.deciding import hold_reason
 from optimizer.iceberg.planner.domain.estimates import group_bytes
-from optimizer.iceberg.planner.services.planner import decide_due, queue_events
+from optimizer.iceberg.planner.services.planner import decide_due, queue_events, queue_joined
 from optimizer.iceberg.rewrite.domain.layouts import parse_layout
 from optimizer.iceberg.tables.domain.events import EVENT_TYPES, heard
 from optimizer.iceberg.tables.services.poll import poll
@@ -64,13 +64,19 @@ class IcebergMaintainer(TableMaintainer):
         ]
         said = [one for one in meant if one is not None]
         if said:
-            queue_events(note(lake, said, now=now).committed, now=now)
+            found = note(lake, said, now=now)
+            queue_events(found.committed, now=now)
+            queue_joined(lake, found.changed, now=now)
 
     def poll(
         self, lake: str, results_uri: str, *, read_at: datetime, now: datetime
     ) -> tuple[int, int]:
         """Write what differs, and forget old commits."""
-        return poll(lake, results_uri, read_at=read_at, now=now)
+
+        def follow(changed: Sequence[IcebergTable]) -> None:
+            queue_joined(lake, changed, now=now)
+
+        return poll(lake, results_uri, read_at=read_at, now=now, changed=follow)
 
     def inspections_due(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
         """Return the tables of which something new was heard."""

@@ -21,7 +21,7 @@ from optimizer.core.selectors.tables import to_decide
 from optimizer.core.services.bulk_rows import insert_rows
 from optimizer.core.services.speeds import speed_of
 from optimizer.core.services.task_lifecycle import NOT_SENT, lock_to_decide, take_back
-from optimizer.iceberg.cubing.selectors import n_cubes_behind, with_cubes
+from optimizer.iceberg.cubing.selectors import behind_joined, n_cubes_behind, with_cubes
 from optimizer.iceberg.indexing.selectors import index_state
 from optimizer.iceberg.inspect.domain.stats import PartitionStats, TableStats
 from optimizer.iceberg.planner.domain.commit_trigger import Totals, get_commit_trigger
@@ -124,8 +124,33 @@ def _queue_cubes(
     return _queue_beside(wanted, TaskKind.CUBE, now=now)
 
 
+def queue_joined(lake: str, changed: Iterable[IcebergTable], *, now: datetime) -> int:
+    """Have cubes follow the tables that they join: with a new snapshot of one they are not used.
+
+    A rewrite of our own is a new snapshot too. Called again while the task is open it queues none.
+    """
+    behind = {
+        row: names for row, names in behind_joined(lake, changed).items() if not row.is_paused
+    }
+    if not behind:
+        return 0
+    policies = policies_of(lake)
+    found = {row: policies.of(row.db, row.table) for row in behind}
+    wanted = {
+        row: of for row, of in found.items() if of.policy.is_on and TaskKind.CUBE in of.policy.kinds
+    }
+    reasons = {
+        row: f"{', '.join(names)} changed, which a cube joins." for row, names in behind.items()
+    }
+    return _queue_beside(wanted, TaskKind.CUBE, reasons=reasons, now=now)
+
+
 def _queue_beside(
-    wanted: Mapping[IcebergTable, TablePolicy], kind: TaskKind, *, now: datetime
+    wanted: Mapping[IcebergTable, TablePolicy],
+    kind: TaskKind,
+    *,
+    reasons: Mapping[IcebergTable, str] | None = None,
+    now: datetime,
 ) -> int:
     if not wanted:
         return 0
@@ -135,7 +160,7 @@ def _queue_beside(
         OptimizeTask(
             table=row,
             kind=kind,
-            reason="A commit wrote data files.",
+            reason=(reasons or {}).get(row, "A commit wrote data files."),
             snapshot_id=row.snapshot_id,
             created_at=now,
             event_at=row.event_at,

@@ -3,7 +3,7 @@
 Several commits may hide behind one change: the look at the table's metadata finds them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -23,23 +23,41 @@ _RESULTS = "iceberg_tables"
 _CHUNK = 500
 _COLUMNS = {name: parameter_column(name) for name in ("metadata_location", *PARAMETERS)}
 
+Changed = Callable[[Sequence[IcebergTable]], object]
 
-def poll(lake: str, results_uri: str, *, read_at: datetime, now: datetime) -> tuple[int, int]:
-    """Write what a poll read that differs, and forget old commits."""
-    found = poll_compare(lake, _listed(lake, results_uri), read_at=read_at, now=now)
+
+def poll(
+    lake: str,
+    results_uri: str,
+    *,
+    read_at: datetime,
+    now: datetime,
+    changed: Changed | None = None,
+) -> tuple[int, int]:
+    """Write what a poll read that differs, and forget old commits; `changed` gets those rows."""
+    listed = _listed(lake, results_uri)
+    found = poll_compare(lake, listed, read_at=read_at, now=now, changed=changed)
     commits_forget(lake, now=now)
     return found
 
 
 def poll_compare(
-    lake: str, listed: Iterator[Sequence[TableEvent]], *, read_at: datetime, now: datetime
+    lake: str,
+    listed: Iterator[Sequence[TableEvent]],
+    *,
+    read_at: datetime,
+    now: datetime,
+    changed: Changed | None = None,
 ) -> tuple[int, int]:
     """Write what differs from our rows, in chunks; returns how many changed and how many went."""
     seen: set[tuple[str, str]] = set()
     n_changed = 0
     for some in listed:
         seen.update((one.db, one.table) for one in some)
-        n_changed += len(record_listed(lake, some, read_at=read_at, now=now).changed)
+        rows = record_listed(lake, some, read_at=read_at, now=now).changed
+        n_changed += len(rows)
+        if changed is not None:
+            changed(rows)
     n_gone = 0
     for keys in unseen(IcebergTable, lake, seen):
         n_gone += record_deleted(lake, keys, read_at=read_at, now=now).n_gone

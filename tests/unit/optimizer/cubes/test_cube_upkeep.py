@@ -65,3 +65,10 @@ def test_units_are_merged_where_only_whole_ones_went_and_rows_add_up() -> None:
         assert mergeable(found, [Replacement(removed, added)]) == []
     pair = composed(None, VIEW, add=[NewUnit(1, (A, B), 20)])
     assert mergeable(pair, [Replacement((A,), (CoveredFile("a2", 20),))]) == []
+
+
+def test_a_unit_of_a_snapshot_that_was_rolled_back_is_not_merged() -> None:
+    # Its file came back without the deletes of then, lost other rows, and has as many as then.
+    found = composed(_two(), replace(VIEW, snapshot_id=8, live=[replace(A, deletes="x"), B]))
+    whole = Replacement((A, B), (CoveredFile("ab", 20),))
+    assert mergeable(found, [whole]) == []
