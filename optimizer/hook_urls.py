@@ -2,8 +2,8 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from optimizer.iceberg.indexing.api import use_reports
 from optimizer.iceberg.tables.api import reports
+from optimizer.usage.api import UseReports
 
 app_name = "optimizer-hook"
 
@@ -13,5 +13,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
         reports.Metrics.as_view(),
         name="metrics",
     ),
-    path("v1/<str:lake>/index-reports", use_reports.IndexReports.as_view(), name="index-reports"),
+    path("v1/<str:lake>/index-reports", UseReports.as_view(), name="index-reports"),
 ]

@@ -1,7 +1,7 @@
 """What the optimizer room keeps; one file a question."""
 
 from optimizer.core.models import OptimizeTask
-from optimizer.cubes.models import Cube, CubeBuild, CubeCoverage, CubeVersion
+from optimizer.cubes.models import Cube, CubeBuild, CubeCoverage, CubeUse, CubeVersion
 from optimizer.hudi.tables.models import (
     HudiAlarm,
     HudiInstant,
@@ -15,12 +15,14 @@ from optimizer.iceberg.maintenance.models import Quarantine
 from optimizer.iceberg.tables.models import Commit, IcebergTable, LayoutWrite
 from optimizer.policies.models import PolicyVersion
 from optimizer.removals.models import RemovalPlan
+from optimizer.usage.models import ReportSender
 
 __all__ = [
     "Commit",
     "Cube",
     "CubeBuild",
     "CubeCoverage",
+    "CubeUse",
     "CubeVersion",
     "HealthPoint",
     "HudiAlarm",
@@ -36,5 +38,6 @@ __all__ = [
     "PolicyVersion",
     "Quarantine",
     "RemovalPlan",
+    "ReportSender",
     "StoredInspection",
 ]

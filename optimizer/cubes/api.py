@@ -12,12 +12,14 @@ from optimizer.cubes.selectors import (
     BUILD_ORDERS,
     COVERAGE_ORDERS,
     CUBE_ORDERS,
+    USE_ORDERS,
     VERSION_ORDERS,
     CubeFilter,
     builds_of,
     coverage_of,
     cubes_visible,
     get_cube_for_user,
+    uses_of,
     version_of,
     versions_of,
 )
@@ -25,7 +27,7 @@ from optimizer.cubes.services.definitions import cube_change, cube_define, cube_
 from optimizer.cubes.services.estimates import estimate_request, get_estimate
 from optimizer.cubes.services.upkeep import cube_drop, cube_pause, cube_resume
 from optimizer.iceberg.tables.selectors.tables import get_table_for_user
-from optimizer.models import Cube, CubeBuild, CubeCoverage, CubeVersion
+from optimizer.models import Cube, CubeBuild, CubeCoverage, CubeUse, CubeVersion
 from portal.runs.models import Run
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
@@ -37,6 +39,7 @@ CUBE_FIELDS: tuple[str, ...] = (
     *("built_at", "built_version", "snapshot_id", "cube_snapshot_id", "n_files"),
     *("n_covered", "n_rows", "n_rows_covered", "share", "n_units", "n_cube_rows"),
     *("n_bytes", "stale", "dimensions", "problem"),
+    *("n_queries", "n_rows_saved", "n_bytes_saved", "last_used_at"),
 )
 
 
@@ -50,6 +53,17 @@ class CubeSerializer(serializers.ModelSerializer[Cube]):
     share = serializers.FloatField(
         read_only=True, allow_null=True, help_text="of the table's rows that it covers"
     )
+    # A cube that was just defined has none, and nobody looked.
+    n_queries = serializers.IntegerField(
+        read_only=True, default=0, help_text="answered in the last 7 days, as readers reported"
+    )
+    n_rows_saved = serializers.IntegerField(
+        read_only=True, default=0, help_text="of the table, not read by those queries"
+    )
+    n_bytes_saved = serializers.IntegerField(
+        read_only=True, default=0, help_text="of the data files of those rows"
+    )
+    last_used_at = serializers.DateTimeField(read_only=True, default=None, allow_null=True)
 
     class Meta:
         model = Cube
@@ -100,6 +114,19 @@ class CubeBuildSerializer(serializers.ModelSerializer[CubeBuild]):
         fields = (
             *("at", "run", "version", "seconds", "n_files_read", "n_rows_read", "n_units_built"),
             *("n_units_merged", "n_units_gone", "n_cube_rows", "n_bytes", "outcome"),
+        )
+        read_only_fields = fields
+
+
+class CubeUseSerializer(serializers.ModelSerializer[CubeUse]):
+    """What one reader's queries had from a cube on one day."""
+
+    class Meta:
+        model = CubeUse
+        fields = (
+            *("day", "engine", "application", "user", "n_queries", "n_rows", "n_bytes"),
+            *("n_fresh_rows", "n_cube_rows", "n_cube_bytes", "n_timed", "seconds"),
+            "last_used_at",
         )
         read_only_fields = fields
 
@@ -161,7 +188,7 @@ class CubeList(KeysetList):
 
     def get_queryset(self) -> Rows:
         """List the cubes of the tables that you may see."""
-        return cubes_visible(self.lake, self.user)
+        return cubes_visible(self.lake, self.user, now=timezone.now())
 
 
 class CubeDetail(ApiView):
@@ -170,7 +197,7 @@ class CubeDetail(ApiView):
     @operation("optimizer_cubes_get", answer=CubeDetailSerializer)
     def get(self, cube_id: int) -> object:
         """Return a cube with its definition and what the last build found."""
-        return get_cube_for_user(cube_id, self.user)
+        return get_cube_for_user(cube_id, self.user, now=timezone.now())
 
 
 class CubeCoverageList(KeysetList):
@@ -207,6 +234,18 @@ class CubeBuildList(KeysetList):
     def get_queryset(self) -> Rows:
         """List what runs did to a cube, the newest first."""
         return builds_of(get_cube_for_user(self.kwargs["cube_id"], self.user))
+
+
+class CubeUseList(KeysetList):
+    """Queries answered from a cube."""
+
+    operation_id = "optimizer_cubes_uses"
+    serializer_class = CubeUseSerializer
+    orders = USE_ORDERS
+
+    def get_queryset(self) -> Rows:
+        """List what readers reported of a cube by day and reader, the newest first."""
+        return uses_of(get_cube_for_user(self.kwargs["cube_id"], self.user))
 
 
 class TableCubes(ApiView):
@@ -257,7 +296,8 @@ class CubeChange(ApiView):
     @operation("optimizer_cubes_change", body=CubeChangeSerializer, answer=CubeDetailSerializer)
     def post(self, cube_id: int) -> object:
         """Give a cube the definition of an estimate as its next version; it is rebuilt."""
-        cube, said = get_cube_for_user(cube_id, self.user), self.data
+        now, said = timezone.now(), self.data
+        cube = get_cube_for_user(cube_id, self.user, now=now)
         estimate = get_estimate(cube.table, said["estimate"])
         return cube_change(
             cube,
@@ -265,13 +305,14 @@ class CubeChange(ApiView):
             seen=said["seen"],
             user=self.user,
             reason=said["reason"],
-            now=timezone.now(),
+            now=now,
         )
 
 
 def _asked(view: ApiView, service: Callable[..., object], cube_id: int) -> Cube:
-    cube = get_cube_for_user(cube_id, view.user)
-    service(cube, user=view.user, reason=view.data["reason"], now=timezone.now())
+    now = timezone.now()
+    cube = get_cube_for_user(cube_id, view.user, now=now)
+    service(cube, user=view.user, reason=view.data["reason"], now=now)
     return cube
 
 

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from django.db import models
 
+from optimizer.cubes.domain.readers import Engine
 from optimizer.cubes.domain.states import CubeState
 from optimizer.iceberg.tables.models import IcebergTable
 
@@ -145,3 +146,41 @@ class CubeBuild(models.Model):
 
     def __str__(self) -> str:
         return f"{self.cube_id} at {self.at:%Y-%m-%d %H:%M}"
+
+
+class CubeUse(models.Model):
+    """What one reader's queries had from a cube on one day, as it reported."""
+
+    cube = models.ForeignKey(Cube, on_delete=models.CASCADE, related_name="uses")
+    day = models.DateField(help_text="in UTC, when the report came")
+    engine = models.CharField(max_length=8, choices=[(one.value, one.value) for one in Engine])
+    application = models.CharField(
+        max_length=200, blank=True, help_text="its name for itself; empty: further readers"
+    )
+    user = models.CharField(max_length=150, blank=True, help_text="as the engine knows them")
+    n_queries = models.BigIntegerField(default=0, help_text="queries answered")
+    n_rows = models.BigIntegerField(
+        default=0, help_text="rows of the table that were not read, because the cube covers them"
+    )
+    n_bytes = models.BigIntegerField(default=0, help_text="bytes of the data files of those rows")
+    n_fresh_rows = models.BigIntegerField(
+        default=0, help_text="rows of the table that were aggregated afresh"
+    )
+    n_cube_rows = models.BigIntegerField(
+        default=0, help_text="rows of the cube, at most, that were read in their place"
+    )
+    n_cube_bytes = models.BigIntegerField(default=0, help_text="bytes of the cube's files, at most")
+    n_timed = models.BigIntegerField(default=0, help_text="queries whose seconds are known")
+    seconds = models.FloatField(default=0, help_text="of those queries together")
+    last_used_at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["cube", "day", "engine", "application", "user"],
+                name="optimizer_cube_use_once",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.cube_id} {self.day} {self.engine} {self.application}"

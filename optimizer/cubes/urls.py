@@ -33,6 +33,7 @@ api_urlpatterns: list[URLPattern] = [
     path("cubes/<int:cube_id>/partitions/", api.CubeCoverageList.as_view(), name="cube-coverage"),
     path("cubes/<int:cube_id>/versions/", api.CubeVersionList.as_view(), name="cube-versions"),
     path("cubes/<int:cube_id>/builds/", api.CubeBuildList.as_view(), name="cube-builds"),
+    path("cubes/<int:cube_id>/uses/", api.CubeUseList.as_view(), name="cube-uses"),
     path("cubes/<int:cube_id>/change/", api.CubeChange.as_view(), name="cube-change"),
     path("cubes/<int:cube_id>/rebuild/", api.CubeRebuild.as_view(), name="cube-rebuild"),
     path("cubes/<int:cube_id>/pause/", api.CubePause.as_view(), name="cube-pause"),

@@ -76,6 +76,7 @@ POLICIES_AND_TASKS: Mapping[str, Row] = {
         (
             *("optimizer:cube", "optimizer-api:cube", "optimizer-api:cube-coverage"),
             *("optimizer-api:cube-versions", "optimizer-api:cube-builds"),
+            "optimizer-api:cube-uses",
         ),
         Row(OF_THE_TABLE, values=CUBE),
     ),

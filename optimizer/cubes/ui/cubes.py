@@ -19,12 +19,13 @@ from optimizer.cubes.selectors import (
     get_cube_for_user,
     newest_partitions,
     open_builds,
+    readers_lately,
     version_of,
     versions_of,
 )
 from optimizer.cubes.services.definitions import cube_rebuild
 from optimizer.cubes.services.upkeep import cube_drop, cube_pause, cube_resume
-from optimizer.cubes.ui.addresses import cube_url, cubes_tab_url
+from optimizer.cubes.ui.addresses import cube_url, cubes_tab_url, report_url
 from optimizer.iceberg.indexing.selectors import policy_of
 from optimizer.models import Cube
 from portal.access.registry import Page, register_page
@@ -44,7 +45,10 @@ CUBE_LIST = ListSpec(
         cell("Rows covered", "cube_share"),
         Column(key="n_cube_rows", title="Rows", kind="count", sort="rows"),
         Column(key="n_bytes", title="Size", kind="bytes", sort="bytes"),
-        Column(key="version", title="Version", kind="count"),
+        Column(key="n_queries", title="Queries, 7 days", kind="count", is_zero_blank=True),
+        Column(key="n_rows_saved", title="Rows not read", kind="count", is_zero_blank=True),
+        Column(key="n_bytes_saved", title="Bytes not read", kind="bytes", shown_from="desktop"),
+        Column(key="last_used_at", title="Last used", kind="ago", shown_from="tablet"),
         Column(key="built_at", title="Built", kind="ago", sort="built"),
         Column(key="problem", title="Problem", is_wide=True),
     ),
@@ -53,7 +57,8 @@ CUBE_LIST = ListSpec(
     exports=(
         "table.lake", "table", "name", "cube_table", "state", "version", "built_version", "n_files",
         "n_covered", "n_rows", "n_rows_covered", "n_cube_rows", "n_bytes", "snapshot_id",
-        "created_by", "created_at", "built_at", "problem",
+        "n_queries", "n_rows_saved", "n_bytes_saved", "last_used_at", "created_by", "created_at",
+        "built_at", "problem",
     ),
 )  # fmt: skip
 
@@ -61,7 +66,7 @@ CUBE_LIST = ListSpec(
 @require_GET
 def cubes(request: HttpRequest) -> HttpResponseBase:
     """List the cubes of the tables that the person may see."""
-    rows = cubes_visible(current_lake(request), person(request))
+    rows = cubes_visible(current_lake(request), person(request), now=timezone.now())
     filterset = CubeFilter(request.GET, queryset=rows)
     return list_response(request, CUBE_LIST, filterset=filterset, context={})
 
@@ -69,7 +74,8 @@ def cubes(request: HttpRequest) -> HttpResponseBase:
 @require_GET
 def cube(request: HttpRequest, cube_id: int) -> HttpResponse:
     """Show one cube: what it covers and holds, what it cost, why rows are not covered."""
-    row = get_cube_for_user(cube_id, person(request))
+    now = timezone.now()
+    row = get_cube_for_user(cube_id, person(request), now=now)
     partitions = newest_partitions(row)
     context: dict[str, Any] = {
         "cube": row,
@@ -81,6 +87,8 @@ def cube(request: HttpRequest, cube_id: int) -> HttpResponse:
         "tab_url": cubes_tab_url(row.table),
         "percent": None if row.share is None else 100 * row.share,
         "row_percent": _percent(row.n_cube_rows, row.n_rows_covered),
+        "readers": readers_lately(row, now=now),
+        "report_url": request.build_absolute_uri(report_url(row)),
         "tasks": open_builds(row),
         "is_on": policy_of(row.table).policy.is_on,
     }

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from optimizer.cubes.domain.drafts import draft_of
-from optimizer.cubes.selectors import cubes_of, get_cube_for_user, version_of
+from optimizer.cubes.selectors import get_cube_for_user, version_of
 from optimizer.cubes.services.definitions import cube_change, cube_define
 from optimizer.cubes.services.estimates import check_answers, estimate_request, get_estimate
 from optimizer.cubes.ui.addresses import cube_url, cubes_tab_url
@@ -137,7 +137,7 @@ def _dimension_rows(found: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _cube_named(table: IcebergTable, name: str) -> Cube | None:
-    return next((one for one in cubes_of(table) if one.name == name), None)
+    return table.cubes.filter(is_there=True, name=name).first()
 
 
 def _number(text: str) -> int:

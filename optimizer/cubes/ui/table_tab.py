@@ -3,6 +3,7 @@
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.utils import timezone
 
 from optimizer.core.selectors.table_health import FILES
 from optimizer.cubes.selectors import cubes_of
@@ -26,7 +27,8 @@ def _page(request: HttpRequest, table: Table, part: str) -> HttpResponseBase:
     row = tables_named(table.lake, [(table.db, table.name)]).first()
     if row is None:
         raise NotVisible("optimizer.table", "There is no such table for you.", table=str(table))
-    context = {"iceberg": row, "cubes": cubes_of(row), "estimate": last_estimate(row)}
+    cubes = cubes_of(row, now=timezone.now())
+    context = {"iceberg": row, "cubes": cubes, "estimate": last_estimate(row)}
     return render(request, "optimizer/table_cubes.html", context)
 
 

@@ -9,9 +9,6 @@ from django.db.models import F
 
 from optimizer.iceberg.indexing.selectors import coverage_rows, policy_of
 from optimizer.models import IcebergTable, IndexUse
-from portal.access.lakes import get_lake
-from portal.access.models import User
-from portal.access.visibility import visible_to
 
 KEPT_DAYS = 35
 _MOST = 2**62
@@ -28,41 +25,11 @@ class ReportedUse:
     n_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """How many uses were added, and how many are of no table, column or index that is known."""
+def index_uses_add(row: IcebergTable, uses: Iterable[ReportedUse], *, now: datetime) -> int:
+    """Add what indexes of a table dropped to today's sums; returns how many are known there.
 
-    taken: int
-    ignored: int
-
-
-def uses_report(
-    lake: str,
-    reports: Iterable[tuple[str, Iterable[ReportedUse]]],
-    *,
-    user: User,
-    now: datetime,
-) -> Taken:
-    """Add what indexes did, by the UUIDs of tables; sent twice it is counted twice.
-
-    What names no table that the person sees, or no column that has an index there, is counted and
-    left: a reader may know a table some seconds earlier, and names would fill the database.
-
-    Raises:
-        NotVisible: `lake.unknown`.
+    Called twice it is counted twice.
     """
-    get_lake(lake)
-    given = [(uuid, list(uses)) for uuid, uses in reports]
-    seen = IcebergTable.objects.filter(visible_to(user), lake=lake, is_deleted=False)
-    rows = {row.uuid: row for row in seen.filter(uuid__in={uuid for uuid, _ in given})}
-    taken = 0
-    for uuid, uses in given:
-        if row := rows.get(uuid):
-            taken += _add(row, uses, now=now)
-    return Taken(taken, sum(len(uses) for _, uses in given) - taken)
-
-
-def _add(row: IcebergTable, uses: Iterable[ReportedUse], *, now: datetime) -> int:
     known = set(coverage_rows(row).values_list("column", flat=True).distinct())
     known |= {one.column for one in policy_of(row).policy.index_columns}
     found = [one for one in uses if one.column in known]

@@ -53,7 +53,7 @@ def test_what_is_typed_is_estimated_then_defined_then_seen(
     row = Cube.objects.get()
     assert made["Location"] == f"/optimizer/cubes/{row.pk}/"
     page = client.get(made["Location"]).content.decode()
-    for words in ("Nothing is built yet", "dashboards", "fact.kind", "No engine has reported"):
+    for words in ("Nothing is built yet", "dashboards", "fact.kind", "No reader has reported"):
         assert words in page
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from optimizer.iceberg.indexing.api.use_reports import UseReportSerializer
+from optimizer.usage.api import UseReportSerializer
 from tests.integration.optimizer.indexes.test_indexed_changes import ALL, KINDS, made
 from tests.support.indexed_tables import IndexedTables
 

@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from optimizer.iceberg.indexing.api.use_reports import MOST_TABLES, MOST_USES
 from optimizer.iceberg.tables.api.reports import MOST_BYTES
 from optimizer.models import IcebergTable, IndexCoverage, IndexUse
+from optimizer.usage.api import MOST_TABLES, MOST_USES
 from portal.connectors.lake_config import LakeConfig
 from portal.people.token_rules import TokenParams
 from portal.people.tokens import token_make
@@ -67,7 +67,10 @@ def test_what_is_reported_is_summed_by_day_and_shown(people: People, table: Iceb
     assert "No reader has reported" in keeper.get(PAGE).content.decode()
     for _ in range(2):
         answer = send(secret, body(use(), use("nowhere"), use("id", "bitmap", plans=2)))
-        assert (answer.status_code, answer.json()) == (200, {"taken": 2, "ignored": 1})
+        assert (answer.status_code, answer.json()) == (
+            200,
+            {"taken": 2, "ignored": 1, "repeated": False},
+        )
     bloom = IndexUse.objects.get(kind="bloom")
     assert (bloom.n_plans, bloom.n_files, bloom.n_bytes) == (2, 6, 6000)
     today = timezone.now().date()
@@ -95,11 +98,14 @@ def test_what_is_reported_is_summed_by_day_and_shown(people: People, table: Iceb
 def test_who_may_not_see_a_table_adds_nothing(people: People, table: IcebergTable) -> None:
     secret = token_of(people)
     unknown = send(secret, body(use(), uuid="00000000-0000-0000-0000-000000000001"))
-    assert (unknown.status_code, unknown.json()) == (200, {"taken": 0, "ignored": 1})
+    assert (unknown.status_code, unknown.json()) == (
+        200,
+        {"taken": 0, "ignored": 1, "repeated": False},
+    )
     client = Client()
     client.force_login(people.stranger)
     answer = client.post(ADDRESS, json.dumps(body(use())), content_type="application/json")
-    assert answer.json() == {"taken": 0, "ignored": 1}
+    assert answer.json() == {"taken": 0, "ignored": 1, "repeated": False}
     assert send("wrong", body(use())).status_code == 401
     assert send(token_of(people, "refresh"), body(use())).status_code == 403
     assert Client().post(ADDRESS, "{}", content_type="application/json").status_code == 401
