@@ -147,6 +147,11 @@ class CubeDraftSerializer(serializers.Serializer[Any]):
     )
     star_dimensions = serializers.CharField(default="", allow_blank=True)
     skip_star = serializers.CharField(default="", allow_blank=True)
+    budget = serializers.FloatField(
+        default=None,
+        allow_null=True,
+        help_text="most rows of the star-tree, as times of those without it; null: no limit",
+    )
     time_zone = serializers.CharField(default="UTC", max_length=64)
 
 

@@ -22,6 +22,7 @@ FACT = "fact"
 TAKEN = frozenset({"unit", "star", "has", "rows"})
 MAX_DIMENSIONS, MAX_MEASURES, MAX_JOINS, MAX_KEYS = 16, 32, 8, 8
 MAX_LEAF = 1_000_000
+MAX_BUDGET = 100
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,39}")
 _TABLE = re.compile(r"[^\s.`\x00-\x1f]{1,255}\.[^\s.`\x00-\x1f]{1,255}")
 
@@ -57,11 +58,16 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class StarTree:
-    """How the star-tree is split; without `dimensions` all of the cube's are in it."""
+    """How the star-tree is split; without `dimensions` all of the cube's are in it.
+
+    With a `budget` each unit has the smallest leaf from `max_leaf` on with which it stays below so
+    many times its rows without the tree, or no tree.
+    """
 
     max_leaf: int = 10
     dimensions: tuple[str, ...] = ()
     skip_star: tuple[str, ...] = ()
+    budget: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +198,8 @@ def as_json(definition: Definition) -> dict[str, Any]:
             "dimensions": list(tree.dimensions),
             "skip_star": list(tree.skip_star),
         }
+        if tree.budget is not None:
+            found["star_tree"]["budget"] = tree.budget
     return found
 
 
@@ -296,6 +304,11 @@ def _check_columns(definition: Definition) -> None:
 def _check_tree(definition: Definition, tree: StarTree) -> None:
     if not 1 <= tree.max_leaf <= MAX_LEAF:
         _refuse(f"has max_leaf {tree.max_leaf}; 1 to {MAX_LEAF:,} are allowed")
+    if tree.budget is not None and not 1 < tree.budget <= MAX_BUDGET:
+        _refuse(
+            f"has the budget {tree.budget} of the star-tree; more than 1 and at most {MAX_BUDGET} "
+            "times the rows of the cube are allowed"
+        )
     names = {one.name for one in definition.dimensions}
     for what, listed in (("dimensions", tree.dimensions), ("skip_star", tree.skip_star)):
         for name in listed:
@@ -366,6 +379,7 @@ def _read(data: Mapping[str, Any]) -> Definition:
             _whole(tree.get("max_leaf", 10)),
             tuple(_text(one) for one in _list(tree.get("dimensions") or [])),
             tuple(_text(one) for one in _list(tree.get("skip_star") or [])),
+            None if tree.get("budget") is None else _number(tree["budget"]),
         ),
     )
 
@@ -384,6 +398,12 @@ def _whole(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{value!r} is no whole number")
     return value
+
+
+def _number(value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError(f"{value!r} is no number")
+    return float(value)
 
 
 def _list(value: Any) -> list[Any]:

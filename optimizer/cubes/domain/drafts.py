@@ -20,6 +20,7 @@ from sqlglot.errors import SqlglotError
 from optimizer.cubes.domain.definition import (
     FACT,
     FORMAT,
+    MAX_BUDGET,
     MAX_DIMENSIONS,
     MAX_JOINS,
     MAX_LEAF,
@@ -65,6 +66,7 @@ class Draft:
     max_leaf: int | None = None
     star_dimensions: str = ""
     skip_star: str = ""
+    budget: float | None = None
     time_zone: str = "UTC"
 
 
@@ -145,6 +147,7 @@ def draft_of(definition: Mapping[str, Any]) -> Draft:
         max_leaf=star.get("max_leaf"),
         star_dimensions=", ".join(star.get("dimensions", ())),
         skip_star=", ".join(star.get("skip_star", ())),
+        budget=star.get("budget"),
         time_zone=definition.get("time_zone", "UTC"),
     )
 
@@ -270,7 +273,7 @@ def qualified(text: str) -> str:
 def _star_tree(draft: Draft, dimensions: Sequence[str], reading: _Reading) -> dict[str, Any] | None:
     over, skipped = _listed(draft.star_dimensions), _listed(draft.skip_star)
     if draft.max_leaf is None:
-        if over or skipped:
+        if over or skipped or draft.budget is not None:
             reading.no("max_leaf", 0, "Say how many rows a leaf may have, such as 10.")
         return None
     if not 1 <= draft.max_leaf <= MAX_LEAF:
@@ -278,11 +281,18 @@ def _star_tree(draft: Draft, dimensions: Sequence[str], reading: _Reading) -> di
     for name, said in (("star_dimensions", over), ("skip_star", skipped)):
         if missing := [one for one in said if one not in dimensions]:
             reading.no(name, 0, f"{missing[0]} is no dimension of the cube.")
-    return {
+    found: dict[str, Any] = {
         "max_leaf": draft.max_leaf,
         "dimensions": over,
         "skip_star": skipped,
     }
+    if draft.budget is not None:
+        if not 1 < draft.budget <= MAX_BUDGET:
+            reading.no(
+                "budget", 0, f"A budget is more than 1 and at most {MAX_BUDGET} times the rows."
+            )
+        found["budget"] = draft.budget
+    return found
 
 
 def _listed(text: str) -> list[str]:

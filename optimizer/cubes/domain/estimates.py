@@ -26,6 +26,25 @@ class SampledFile:
 
 
 @dataclass(frozen=True, slots=True)
+class TreeSample:
+    """What a star-tree made of the groups of some files."""
+
+    n_base: int
+    n_rows: int
+    """With the tree's own rows."""
+    max_leaf: int
+    """The largest leaf that a file's tree needed to stay within the budget."""
+    n_files: int
+    n_without: int
+    """Files of which no tree stays within the budget."""
+
+    @property
+    def times(self) -> float:
+        """How many times as many rows a cube has with its tree."""
+        return self.n_rows / self.n_base if self.n_base else 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class CubeEstimate:
     """What a cube would hold, and what building it would take."""
 

@@ -82,16 +82,31 @@ def choose_max_leaf(
     budget: float,
     leaves: Sequence[int] = (10, 30, 100, 300, 1000),
 ) -> int | None:
-    """Return the smallest leaf with which a tree stays below `budget` times its base rows.
+    """Return the smallest leaf with which a tree stays within `budget` times its base rows.
 
-    None where not even the largest one does: no tree pays then. `codes` may be a sample.
+    The shape's own is the first that is tried. None where not even the largest one does: no tree
+    pays then. `codes` may be a sample.
     """
     most = int(len(codes) * budget)
-    for max_leaf in sorted(leaves):
+    larger = (one for one in sorted(leaves) if one > shape.max_leaf)
+    for max_leaf in (shape.max_leaf, *larger):
         asked = TreeShape(shape.order, max_leaf, shape.skip_star)
         if n_rows_of(codes, asked, most=most) is not None:
             return max_leaf
     return None
+
+
+def shape_within(codes: Ints, shape: TreeShape, budget: float | None) -> TreeShape:
+    """Return a shape whose tree stays within a budget; without splits where none does.
+
+    Trees of units may differ: each row says by its masks who may read it.
+    """
+    if budget is None:
+        return shape
+    max_leaf = choose_max_leaf(codes, shape, budget=budget)
+    if max_leaf is None:
+        return TreeShape((), shape.max_leaf, shape.skip_star)
+    return TreeShape(shape.order, max_leaf, shape.skip_star)
 
 
 class _TooManyError(Exception):

@@ -17,12 +17,14 @@ from optimizer.cubes.domain.definition import FACT
 from optimizer.cubes.domain.estimates import (
     CubeEstimate,
     SampledFile,
+    TreeSample,
     estimated_rows,
     judged,
     spread_files,
 )
 from optimizer.cubes.domain.types import MAX_DISTINCT
 from optimizer.cubes.jobs.schemas import Checked, check_definition
+from optimizer.cubes.jobs.tree_sample import sample_tree
 from optimizer.iceberg.access.jobs.errors import clear_errors
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable, open_table, use_iceberg
 from optimizer.iceberg.indexing.jobs.coverage import LiveFile, live_files
@@ -47,6 +49,7 @@ class Found:
     without: dict[str, float] = field(default_factory=dict)
     dimensions: list[dict[str, Any]] = field(default_factory=list)
     joins: list[dict[str, Any]] = field(default_factory=list)
+    tree: TreeSample | None = None
 
 
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
@@ -82,6 +85,7 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
         "n_sampled": len(some),
         "n_rows_sampled": sum(one.n_rows for one in found.files),
         **estimate.as_dict(),
+        **_tree(found.tree, estimate.cube_rows),
         "problems": found.problems,
         "pays": decision.pays and not found.problems,
         "reason": decision.reason,
@@ -90,6 +94,18 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
         ],
         "dimensions": found.dimensions,
         "joins": found.joins,
+    }
+
+
+def _tree(tree: TreeSample | None, cube_rows: float) -> dict[str, Any]:
+    """Return what is told of the star-tree; nothing of a cube without one."""
+    if tree is None:
+        return {}
+    return {
+        "star_rows": cube_rows * tree.times,
+        "star_leaf": tree.max_leaf,
+        "star_files": tree.n_files,
+        "star_files_without": tree.n_without,
     }
 
 
@@ -147,9 +163,12 @@ def _sample(table: IcebergTable, files: Sequence[LiveFile], checked: Checked, fo
         groups = _grouped(rows, checked).persist()
         try:
             by_file = groups.groupBy(_FILE).agg(F.sum(_ROWS).alias("n"), F.count("*").alias("g"))
-            found.files = [SampledFile(int(one["n"]), int(one["g"])) for one in by_file.collect()]
+            counted = by_file.collect()
+            found.files = [SampledFile(int(one["n"]), int(one["g"])) for one in counted]
             found.seconds = time.monotonic() - started
             _dimensions(groups, checked, found)
+            n_groups = {one[_FILE]: int(one["g"]) for one in counted}
+            found.tree = sample_tree(groups, _FILE, n_groups, checked.definition)
             found.bytes_a_row = _bytes_a_row(groups)
         finally:
             groups.unpersist()

@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from optimizer.cubes.domain.definition import MAX_LEAF
+from optimizer.cubes.domain.definition import MAX_BUDGET, MAX_LEAF
 from optimizer.cubes.domain.drafts import Draft, Refused, read_draft
 
 MAX_TEXT = 20_000
@@ -68,6 +68,13 @@ class CubeForm(forms.Form):
         required=False,
         max_length=1000,
         help_text="Dimensions that every query filters, with commas.",
+    )
+    budget = forms.FloatField(
+        label="Star-tree: most storage",
+        required=False,
+        max_value=MAX_BUDGET,
+        help_text="As times of the cube's rows without the tree, such as 1.5. Files of which the "
+        "tree would be larger get larger leaves, or no tree. Empty: no limit.",
     )
     time_zone = forms.CharField(
         label="Time zone of sessions",

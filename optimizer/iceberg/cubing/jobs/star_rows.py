@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, StructField, StructType
 
 from optimizer.cubes.domain.definition import Definition
-from optimizer.cubes.domain.star_tree import TreeShape, order_of, split
+from optimizer.cubes.domain.star_tree import TreeShape, order_of, shape_within, split
 from optimizer.iceberg.cubing.jobs.grouping import HAS, STAR, UNIT, cube_columns, merged
 
 _CHUNK = 65_536
@@ -34,11 +34,14 @@ def with_star_rows(definition: Definition, base: DataFrame) -> DataFrame:
     inside = tree.dimensions or tuple(dimensions)
     within = [n for n, name in enumerate(dimensions) if name in inside]
     skipped = frozenset(within) - frozenset(bits)
-    max_leaf = tree.max_leaf
+    max_leaf, budget = tree.max_leaf, tree.budget
 
     def split_units(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for unit in _units(batches):
-            yield from _split(unit, dimensions, within, max_leaf, skipped)
+            codes = np.stack([_codes(unit.column(name)) for name in dimensions], axis=1)
+            wanted = TreeShape(order_of(codes, within), max_leaf, skipped)
+            shape = shape_within(codes, wanted, budget)
+            yield from _split(unit, dimensions, codes, shape)
 
     fields = [
         StructField(one.name, one.dataType)
@@ -73,12 +76,10 @@ def _units(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 def _split(
     unit: pa.Table,
     dimensions: list[str],
-    within: list[int],
-    max_leaf: int,
-    skipped: frozenset[int],
+    codes: NDArray[np.int64],
+    shape: TreeShape,
 ) -> Iterator[pa.RecordBatch]:
-    codes = np.stack([_codes(unit.column(name)) for name in dimensions], axis=1)
-    rows = split(codes, TreeShape(order_of(codes, within), max_leaf, skipped))
+    rows = split(codes, shape)
     owners = rows.owners()
     star, has = rows.star[owners].astype(np.int32), rows.has[owners].astype(np.int32)
     for start in range(0, len(owners), _CHUNK):

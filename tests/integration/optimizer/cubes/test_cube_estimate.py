@@ -57,13 +57,14 @@ def test_a_star_schema_is_checked_and_estimated(fact: WrittenTable, shops: Writt
         joins=f"shop: {shops.lake.db}.{shops.name} on shop = id",
         dimensions="city = shop.word\nkind",
         measures="price: sum, count\nhigh = x: max\nids = id: sketch",
-        max_leaf=10,
+        max_leaf=1,
     )
     found = estimated(fact, draft)
     assert found["problems"] == []
     assert (found["n_files"], found["n_sampled"], found["n_rows"]) == (N_FILES, 16, N_FILES * ROWS)
     assert found["cube_rows"] == N_FILES * 2 * 3
     assert found["pays"]
+    assert found["cube_rows"] < found["star_rows"] < 5 * found["cube_rows"]
     assert found["cube_bytes"] > 0
     assert {one["dimension"]: one["cube_rows"] for one in found["without"]} == {
         "city": pytest.approx(N_FILES * 3, rel=0.05),

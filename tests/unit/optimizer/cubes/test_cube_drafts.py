@@ -1,5 +1,6 @@
 """Definitions of cubes as people type them, and the expressions that are let in."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -41,6 +42,9 @@ def test_a_star_schema_is_read_and_written_back_the_same() -> None:
     }
     assert definition["star_tree"] == {"max_leaf": 10, "dimensions": [], "skip_star": ["year"]}
     assert parse_draft(draft_of(definition), "ssb.lineorder") == definition
+    within = parse_draft(replace(STAR, budget=1.5), "ssb.lineorder")
+    assert within["star_tree"]["budget"] == 1.5
+    assert parse_draft(draft_of(within), "ssb.lineorder") == within
 
 
 @pytest.mark.parametrize(

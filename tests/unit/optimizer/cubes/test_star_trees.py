@@ -17,6 +17,7 @@ from optimizer.cubes.domain.star_tree import (
     n_rows_of,
     order_of,
     read_by,
+    shape_within,
     split,
 )
 
@@ -121,3 +122,19 @@ def test_the_leaf_is_the_smallest_that_a_storage_budget_allows(
     shape = TreeShape(order_of(codes, [0, 1, 2, 3]), 10)
     assert choose_max_leaf(codes, shape, budget=budget, leaves=(10, 100, 1000)) == max_leaf
     assert n_rows_of(codes, shape, most=10) is None
+
+
+@pytest.mark.parametrize("budget", [1.05, 1.2, 1.6, 3.0])
+def test_a_tree_within_its_budget_is_equal_to_brute_force_and_no_larger(budget: float) -> None:
+    codes, _ = _cube(np.random.default_rng(5), [9, 6, 4], 400)
+    shape = shape_within(codes, TreeShape(order_of(codes, [0, 1, 2]), 1), budget)
+    rows = split(codes, shape)
+    assert len(rows) <= budget * len(codes)
+    for used in range(8):
+        read = list(read_by(rows, used))
+        members = np.concatenate([rows.members[rows.starts[n] : rows.starts[n + 1]] for n in read])
+        assert sorted(members) == list(range(len(codes)))
+    assert shape_within(codes, shape, None) is shape
+    # The definition's own leaf is the smallest that is taken.
+    large = shape_within(codes, TreeShape(shape.order, 300), 90.0)
+    assert large.max_leaf == 300
