@@ -24,7 +24,8 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     ),
     "layout": (
         "Sort order",
-        "hilbert(a,b), zorder(a,b) or sort(a,b) with up to 4 columns, or none; needs CLUSTER",
+        "hilbert(a,b), zorder(a,b) or sort(a,b) with up to 4 columns, or none; part.brand is a "
+        "column of a table that a cube of the table joins as part; needs CLUSTER",
     ),
     "min_interval_minutes": (
         "Minutes between rewrites",

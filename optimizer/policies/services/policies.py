@@ -10,13 +10,14 @@ from datetime import datetime
 
 from django.db import IntegrityError, transaction
 
-from optimizer.iceberg.rewrite.domain.layouts import Layout, refuse_columns
+from optimizer.iceberg.rewrite.domain.layouts import Layout
 from optimizer.models import HudiTable, IcebergTable, PolicyVersion
 from optimizer.policies.domain.formats import POLICY_SCHEMAS, TableFormat
 from optimizer.policies.domain.policy import Level, LevelKind, kind_of_scope
 from optimizer.policies.domain.values import write_values
 from optimizer.policies.selectors.policies import levels_of, policy_current
 from optimizer.policies.selectors.scopes import TABLES
+from optimizer.policies.services.columns import check_layout
 from portal.access.models import User
 from portal.access.visibility import visible_to
 from portal.audit.services import audit_record
@@ -96,7 +97,7 @@ def policy_meant(change: PolicyChange, *, user: User) -> Level:
     scope = change.scope.strip().lower()
     table = policy_allowed(change.lake, scope, user, change.table_format)
     level = Level(scope, POLICY_SCHEMAS[change.table_format].read(change.values))
-    _check_meant(change, level, table)
+    _check_meant(change, level, table, user=user)
     return level
 
 
@@ -142,7 +143,7 @@ def policy_allowed(
 
 
 def _check_meant(
-    change: PolicyChange, level: Level, table: IcebergTable | HudiTable | None
+    change: PolicyChange, level: Level, table: IcebergTable | HudiTable | None, *, user: User
 ) -> None:
     """Refuse settings that contradict what they stand under, or columns that are not there."""
     manners = POLICY_SCHEMAS[change.table_format]
@@ -153,7 +154,7 @@ def _check_meant(
         raise refused
     layout = level.values.get("layout")
     if isinstance(table, IcebergTable) and table.columns and isinstance(layout, Layout):
-        refuse_columns(layout, table.columns)
+        check_layout(table, layout, user=user)
 
 
 def _check_seen(before: PolicyVersion | None, seen: int, scope: str) -> None:

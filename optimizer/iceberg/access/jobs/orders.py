@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from optimizer.core.domain.tasks import TaskKind, TaskState
+from optimizer.cubes.domain.declared_joins import joins_read
+from optimizer.cubes.domain.definition import Join
 from optimizer.iceberg.access.jobs.errors import LOST_TO_OTHERS
 from optimizer.iceberg.rewrite.domain.layouts import Layout, parse_layout
 from portal.lake.errors import PortalError, RuleViolation
@@ -30,6 +32,7 @@ class Order:
     removal: Mapping[str, Any] | None = None
     index_columns: tuple[str, ...] = ()
     cubes: tuple[Mapping[str, Any], ...] = ()  # definitions, as docs/cubes.md has them
+    joins: tuple[Join, ...] = ()  # by which the layout's columns of other tables are found
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> "Order":
@@ -57,6 +60,7 @@ class Order:
                 removal=row.get("removal"),
                 index_columns=tuple(map(str, row.get("index_columns") or ())),
                 cubes=tuple(row.get("cubes") or ()),
+                joins=joins_read(row.get("joins") or ()),
             )
         except (KeyError, ValueError, TypeError) as error:
             raise RuleViolation(

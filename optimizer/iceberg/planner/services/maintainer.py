@@ -19,6 +19,7 @@ from optimizer.core.services.dispatcher import waiting
 from optimizer.core.services.maintainers import Arranged, Result, TableMaintainer
 from optimizer.core.services.speeds import speed_of
 from optimizer.core.services.task_lifecycle import is_cancelled
+from optimizer.cubes.domain.declared_joins import joins_written
 from optimizer.iceberg.cubing.selectors import cube_definitions
 from optimizer.iceberg.cubing.services.results import cubes_ingest, problem_ingest
 from optimizer.iceberg.indexing.services.coverage import coverage_ingest
@@ -37,6 +38,7 @@ from optimizer.iceberg.tables.domain.events import EVENT_TYPES, heard
 from optimizer.iceberg.tables.services.poll import poll
 from optimizer.iceberg.tables.services.record_changes import note
 from optimizer.models import IcebergTable, LayoutWrite, OptimizeTask, RemovalPlan
+from optimizer.policies.selectors.joins import declared_joins_of
 from optimizer.policies.selectors.policies import LakePolicies, TablePolicy, policies_of
 from optimizer.policies.services.budgets import seconds_spent
 from optimizer.removals.domain.states import RemovalState
@@ -256,7 +258,9 @@ def orders_of(lake: str, tasks: QuerySet[OptimizeTask]) -> list[dict[str, Any]]:
 
 def _order(task: OptimizeTask, policies: LakePolicies, speed: Speed | None) -> dict[str, Any]:
     table = task.iceberg
-    layout = str(parse_layout(task.layout))
+    parsed = parse_layout(task.layout)
+    layout = str(parsed)
+    joins = declared_joins_of(table).of(parsed.columns) if layout else ()
     laid_out = LayoutWrite.objects.filter(table=table, layout=layout) if layout else None
     newest = laid_out.order_by("-at", "-pk").first() if laid_out is not None else None
     return {
@@ -268,6 +272,7 @@ def _order(task: OptimizeTask, policies: LakePolicies, speed: Speed | None) -> d
         "partitions": task.partitions,
         "target_bytes": task.target_bytes,
         "layout": layout,
+        "joins": joins_written(joins),
         # The boundaries of before keep later files comparable with those that are there.
         "boundaries": newest.boundaries if newest else None,
         "write_ids": [] if laid_out is None else list(laid_out.values_list("write_id", flat=True)),

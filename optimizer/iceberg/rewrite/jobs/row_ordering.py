@@ -10,7 +10,7 @@ sample that is there anyhow gives the cuts, and a row's place among the files co
 Only the layout's columns go through Python: the row itself never leaves the JVM.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.functions import pandas_udf
 
+from optimizer.cubes.domain.definition import Join
 from optimizer.iceberg.access.jobs.errors import clear_errors
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable
 from optimizer.iceberg.rewrite.domain.boundaries import Boundaries
@@ -36,6 +37,7 @@ from optimizer.iceberg.rewrite.jobs.boundary_sample import (
     take_sample,
     use_arrow,
 )
+from optimizer.iceberg.rewrite.jobs.joined_values import JoinedValues, joined_values
 from portal.lake.errors import RuleViolation
 
 # From this share of the table's rows on, a sample of the table is one of the group as well.
@@ -56,18 +58,21 @@ class Arrangement:
     sample: Sample | None = field(default=None, repr=False)
     n_table_rows: int = 0
     """Rows in the files of the table that was sampled, deleted ones too; 0: nobody said."""
+    joined: JoinedValues | None = field(default=None, repr=False)
+    """Where the layout names columns of joined tables."""
 
     def __call__(self, rows: DataFrame, n_files: int, n_rows: int, /) -> DataFrame:
         """Return the same rows in order, spread over so many files; `n_rows` of them, about."""
         is_whole = 0 < _NEARLY_ALL * self.n_table_rows <= n_rows
-        return clustered(
-            rows,
+        found = clustered(
+            self.joined.added(rows) if self.joined else rows,
             layout=self.layout,
             boundaries=self.boundaries,
             n_files=n_files,
             n_rows=n_rows,
             sample=self.sample if is_whole else None,
         )
+        return self.joined.removed(found) if self.joined else found
 
 
 def arrangement_of(
@@ -76,26 +81,32 @@ def arrangement_of(
     *,
     stored: Mapping[str, Any] | None,
     target_bytes: int = 0,
+    joins: Iterable[Join] = (),
 ) -> Arrangement:
     """Return the order of a table's rows; `stored` are boundaries of before.
 
-    `target_bytes` says into about how many files the table may be cut.
+    `target_bytes` says into about how many files the table may be cut. `joins` are those of the
+    table's cubes, for columns of joined tables.
 
     Raises:
-        RuleViolation: `layout.missing`, `layout.type`: a column that cannot order rows.
-        PortalError: the table cannot be read for a sample.
+        RuleViolation: `layout.missing`, `layout.type`, `layout.join`: a column that cannot order
+            rows.
+        PortalError: the table, or a joined one, cannot be read for a sample.
     """
     rows = table.spark.table(table.sql)
+    joined = joined_values(table, layout, joins)
+    if joined:
+        rows = joined.added(rows)
     refuse_columns(layout, {one.name: one.dataType.simpleString() for one in rows.schema})
     if layout.kind is LayoutKind.SORT:
-        return Arrangement(layout, Boundaries(()))
+        return Arrangement(layout, Boundaries(()), joined=joined)
     if stored:
-        return Arrangement(layout, Boundaries.from_dict(stored))
+        return Arrangement(layout, Boundaries.from_dict(stored), joined=joined)
     n_files = table.totals().get("n_bytes", 0) // target_bytes if target_bytes else 1
     with clear_errors(table.name):
         # The summary's number of rows may be wrong: whoever samples by it might fetch the table.
         sample = take_sample(rows, layout.columns, n_files=n_files)
-    return Arrangement(layout, sample.boundaries(), sample, table.n_rows)
+    return Arrangement(layout, sample.boundaries(), sample, table.n_rows, joined)
 
 
 def clustered(

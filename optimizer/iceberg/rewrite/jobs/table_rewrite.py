@@ -95,6 +95,7 @@ class TableWork(TaskExecutor):
             self.order.layout,
             stored=self.order.boundaries,
             target_bytes=self.order.target_bytes,
+            joins=self.order.joins,
         )
         self.result.boundaries = found.boundaries.as_dict()
         return found
