@@ -87,7 +87,7 @@ class DeclaredJoins:
         if alias in self.unclear:
             text = (
                 f"two cubes of the table join {alias} in different ways; name a column of another "
-                "join, or define one of them anew"
+                "join, or define one of them again"
             )
         else:
             known = ", ".join(sorted(self.joins.keys() - self.unclear)) or "none"

@@ -131,7 +131,7 @@ def _check_columns(table: IcebergTable, names: Iterable[str]) -> None:
         raise RuleViolation(
             "layout.missing",
             f"{table.name} has no column {', '.join(missing)}, which the layout needs. Define the "
-            "cube that declares the join anew, or take the column out of the layout.",
+            "cube that declares the join again, or take the column out of the layout.",
             columns=missing,
         )
 
