@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from zoneinfo import ZoneInfo
 
 from optimizer.cubes.domain.expressions import columns_of, split_column
+from optimizer.cubes.domain.json_values import list_of, number_of, text_of, type_of, whole_of
 from optimizer.cubes.domain.types import Function, is_dimension_type, state_type, unfit
 from portal.lake.errors import RuleViolation
 
@@ -345,71 +346,43 @@ def _read(data: Mapping[str, Any]) -> Definition:
     table = data["table"]
     tree = data.get("star_tree")
     return Definition(
-        name=_text(data["name"]),
-        table=_text(table["name"]),
-        table_uuid=_text(table.get("uuid", "")),
-        definition_version=_whole(data.get("definition_version", 1)),
-        time_zone=_text(data.get("time_zone", "UTC")),
+        name=text_of(data["name"]),
+        table=text_of(table["name"]),
+        table_uuid=text_of(table.get("uuid", "")),
+        definition_version=whole_of(data.get("definition_version", 1)),
+        time_zone=text_of(data.get("time_zone", "UTC")),
         joins=tuple(
             Join(
-                _text(j["alias"]),
-                _text(j["table"]),
-                tuple((_text(left), _text(right)) for left, right in j["on"]),
-                _text(j.get("uuid", "")),
+                text_of(j["alias"]),
+                text_of(j["table"]),
+                tuple((text_of(left), text_of(right)) for left, right in j["on"]),
+                text_of(j.get("uuid", "")),
             )
             for j in data.get("joins") or ()
         ),
         dimensions=tuple(
-            Dimension(_text(d["name"]), _text(d["expression"]), _type(d["type"]))
+            Dimension(text_of(d["name"]), text_of(d["expression"]), type_of(d["type"]))
             for d in data["dimensions"]
         ),
         measures=tuple(
             Measure(
-                _text(m["name"]),
-                _text(m["expression"]),
-                _type(m["type"]),
-                tuple(_text(of) for of in _list(m["functions"])),
+                text_of(m["name"]),
+                text_of(m["expression"]),
+                type_of(m["type"]),
+                tuple(text_of(of) for of in list_of(m["functions"])),
             )
             for m in data.get("measures") or ()
         ),
-        columns={_text(a): _whole(n) for a, n in (data.get("columns") or {}).items()},
+        columns={text_of(a): whole_of(n) for a, n in (data.get("columns") or {}).items()},
         star_tree=None
         if tree is None
         else StarTree(
-            _whole(tree.get("max_leaf", 10)),
-            tuple(_text(one) for one in _list(tree.get("dimensions") or [])),
-            tuple(_text(one) for one in _list(tree.get("skip_star") or [])),
-            None if tree.get("budget") is None else _number(tree["budget"]),
+            whole_of(tree.get("max_leaf", 10)),
+            tuple(text_of(one) for one in list_of(tree.get("dimensions") or [])),
+            tuple(text_of(one) for one in list_of(tree.get("skip_star") or [])),
+            None if tree.get("budget") is None else number_of(tree["budget"]),
         ),
     )
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
-    return value
-
-
-def _type(value: Any) -> str:
-    return _text(value).lower().replace(" ", "")
-
-
-def _whole(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{value!r} is no whole number")
-    return value
-
-
-def _number(value: Any) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        raise TypeError(f"{value!r} is no number")
-    return float(value)
-
-
-def _list(value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise TypeError(f"{value!r} is no list")
-    return value
 
 
 def _refuse(text: str, *, why: str = "") -> NoReturn:
