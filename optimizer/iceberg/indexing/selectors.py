@@ -9,6 +9,8 @@ from django.db.models import F, FloatField, Max, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
 from optimizer.core.domain.tasks import REWRITES, TaskKind, TaskState
+from optimizer.cubes.domain.declared_joins import is_joined
+from optimizer.iceberg.indexing.domain.joined_wanted import on_own_columns
 from optimizer.iceberg.indexing.domain.wanted import (
     AUTO,
     COST,
@@ -19,6 +21,8 @@ from optimizer.iceberg.indexing.domain.wanted import (
 )
 from optimizer.indexes.domain.choice.costs import Decision
 from optimizer.models import IcebergTable, IndexCoverage
+from optimizer.policies.domain.policy import Policy
+from optimizer.policies.selectors.joins import declared_joins_of
 from optimizer.policies.selectors.policies import TablePolicy, policies_of
 
 COVERAGE_ORDERS = {"newest": ("place", "pk"), "-bytes": ("-n_bytes", "pk")}
@@ -80,6 +84,18 @@ def index_state(row: IcebergTable, wanted: Sequence[WantedIndex]) -> dict[str, b
         "is_indexed": any(one[INDEXED_AT] == row.looked_snapshot_id for one in known),
         "was_indexed": bool(known),
     }
+
+
+def wanted_of(row: IcebergTable, policy: Policy) -> tuple[WantedIndex, ...]:
+    """Return the indexes that a policy asks for, by columns of the table itself.
+
+    An index on a column of a joined table is one on the foreign key. The cubes' joins are read only
+    where such a column is named.
+    """
+    wanted = policy.index_columns
+    if not any(is_joined(one.column, row.columns) for one in wanted):
+        return wanted
+    return on_own_columns(wanted, declared_joins_of(row), row.columns)
 
 
 def policy_of(row: IcebergTable) -> TablePolicy:

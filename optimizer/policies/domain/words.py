@@ -60,6 +60,7 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "index_columns": (
         "Indexed columns",
         "Columns by which queries find files, with commas between them: id, message:ngram_bloom. "
+        "part.brand is indexed by the foreign key of the cubes' join part. "
         "Up to 16, each with a kind if it matters (bloom, bitmap, bloomrf, token_bloom, "
         "ngram_bloom, token_bitmap, ngram_bitmap), or none; needs INDEX",
     ),

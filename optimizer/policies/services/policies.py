@@ -17,7 +17,7 @@ from optimizer.policies.domain.policy import Level, LevelKind, kind_of_scope
 from optimizer.policies.domain.values import write_values
 from optimizer.policies.selectors.policies import levels_of, policy_current
 from optimizer.policies.selectors.scopes import TABLES
-from optimizer.policies.services.columns import check_layout
+from optimizer.policies.services.columns import check_indexes, check_layout
 from portal.access.models import User
 from portal.access.visibility import visible_to
 from portal.audit.services import audit_record
@@ -155,6 +155,9 @@ def _check_meant(
     layout = level.values.get("layout")
     if isinstance(table, IcebergTable) and table.columns and isinstance(layout, Layout):
         check_layout(table, layout, user=user)
+    wanted = level.values.get("index_columns")
+    if isinstance(table, IcebergTable) and table.columns and isinstance(wanted, tuple):
+        check_indexes(table, wanted, user=user)
 
 
 def _check_seen(before: PolicyVersion | None, seen: int, scope: str) -> None:

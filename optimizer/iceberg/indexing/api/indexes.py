@@ -12,6 +12,7 @@ from optimizer.iceberg.indexing.selectors import (
     coverage_rows,
     policy_of,
     uses_lately,
+    wanted_of,
 )
 from optimizer.iceberg.indexing.services.estimates import (
     QUERIES_A_DAY,
@@ -95,7 +96,7 @@ class TableIndexes(ApiView):
         return {
             "wanted": list(map(str, wanted)),
             "wanted_by": found.sources["index_columns"],
-            "columns": columns_covered(row, wanted),
+            "columns": columns_covered(row, wanted_of(row, found.policy)),
             "uses": uses_lately(row, now=timezone.now()),
         }
 

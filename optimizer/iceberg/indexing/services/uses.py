@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from django.db import transaction
 from django.db.models import F
 
-from optimizer.iceberg.indexing.selectors import coverage_rows, policy_of
+from optimizer.iceberg.indexing.selectors import coverage_rows, policy_of, wanted_of
 from optimizer.models import IcebergTable, IndexUse
 
 KEPT_DAYS = 35
@@ -31,7 +31,7 @@ def index_uses_add(row: IcebergTable, uses: Iterable[ReportedUse], *, now: datet
     Called twice it is counted twice.
     """
     known = set(coverage_rows(row).values_list("column", flat=True).distinct())
-    known |= {one.column for one in policy_of(row).policy.index_columns}
+    known |= {one.column for one in wanted_of(row, policy_of(row).policy)}
     found = [one for one in uses if one.column in known]
     if not found:
         return 0

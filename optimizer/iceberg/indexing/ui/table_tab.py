@@ -12,6 +12,7 @@ from optimizer.iceberg.indexing.selectors import (
     policy_of,
     that_do_not_pay,
     uses_lately,
+    wanted_of,
 )
 from optimizer.iceberg.indexing.services.estimates import last_estimate
 from optimizer.iceberg.tables.selectors.tables import tables_named, tables_of
@@ -56,7 +57,7 @@ def _page(request: HttpRequest, table: Table, part: str) -> HttpResponseBase:
                 between=(0, 100),
             )
         )
-    columns = columns_covered(row, found.policy.index_columns)
+    columns = columns_covered(row, wanted_of(row, found.policy))
     estimate = last_estimate(row)
     context = {
         "iceberg": row,

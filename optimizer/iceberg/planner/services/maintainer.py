@@ -22,6 +22,7 @@ from optimizer.core.services.task_lifecycle import is_cancelled
 from optimizer.cubes.domain.declared_joins import joins_written
 from optimizer.iceberg.cubing.selectors import cube_definitions
 from optimizer.iceberg.cubing.services.results import cubes_ingest, problem_ingest
+from optimizer.iceberg.indexing.selectors import wanted_of
 from optimizer.iceberg.indexing.services.coverage import coverage_ingest
 from optimizer.iceberg.inspect.services.inspection import (
     inspections_due,
@@ -281,7 +282,9 @@ def _order(task: OptimizeTask, policies: LakePolicies, speed: Speed | None) -> d
         ),
         "max_commits": MAX_COMMITS if task.group_seconds is None else MAX_SMALL_COMMITS,
         "min_files": MIN_FILES,
-        "index_columns": list(map(str, policies.of(table.db, table.table).policy.index_columns)),
+        "index_columns": list(
+            map(str, wanted_of(table, policies.of(table.db, table.table).policy))
+        ),
         "cubes": cube_definitions(table),
         "removal": _removal(task, policies) if task.kind in DESTRUCTIVE else None,
     }

@@ -22,7 +22,7 @@ from optimizer.core.services.bulk_rows import insert_rows
 from optimizer.core.services.speeds import speed_of
 from optimizer.core.services.task_lifecycle import NOT_SENT, lock_to_decide, take_back
 from optimizer.iceberg.cubing.selectors import behind_joined, n_cubes_behind, with_cubes
-from optimizer.iceberg.indexing.selectors import index_state
+from optimizer.iceberg.indexing.selectors import index_state, wanted_of
 from optimizer.iceberg.inspect.domain.stats import PartitionStats, TableStats
 from optimizer.iceberg.planner.domain.commit_trigger import Totals, get_commit_trigger
 from optimizer.iceberg.planner.domain.conflicts import APPEND, REMEMBERED, CommitFact
@@ -244,7 +244,7 @@ def facts_of(row: IcebergTable, found: TablePolicy, *, now: datetime) -> TableFa
         row.n_snapshots or 0,
         row.n_partitions or 0,
         row.format_version or 2,
-        **index_state(row, found.policy.index_columns),
+        **index_state(row, wanted_of(row, found.policy)),
         n_cubes_behind=n_cubes_behind(row),
     )
     changes = row.commits.filter(at__gte=now - REMEMBERED, is_ours=False).exclude(operation=APPEND)

@@ -4,9 +4,12 @@ from typing import Any
 
 import pytest
 
+from optimizer.core.domain.tasks import TaskKind
 from optimizer.cubes.domain.states import CubeState
+from optimizer.iceberg.indexing.selectors import wanted_of
 from optimizer.iceberg.planner.services.maintainer import orders_of
 from optimizer.models import Cube, CubeVersion, IcebergTable, OptimizeTask
+from optimizer.policies.selectors.policies import policies_of
 from optimizer.policies.services.policies import PolicyChange, policy_set
 from portal.lake.errors import NotVisible, RuleViolation
 from tests.component.conftest import People
@@ -112,3 +115,41 @@ def test_a_dropped_cube_declares_no_join_any_more(
             user=people.owner,
             now=NOW,
         )
+
+
+def test_an_index_on_a_joined_column_is_one_on_the_foreign_key(
+    people: People, fact: IcebergTable, part: IcebergTable
+) -> None:
+    cube = declare(fact, JOIN)
+    wanted = ["part.p_brand1:bloom", "lo_quantity", "lo_partkey:bloom:12", "part.p_key"]
+    policy_set(change(index_columns=wanted), user=people.owner, now=NOW)
+    row = task(fact, kind=TaskKind.INDEX)
+    orders = OptimizeTask.objects.filter(pk=row.pk)
+    assert orders_of("main", orders)[0]["index_columns"] == [
+        "lo_quantity",
+        "lo_partkey:bloom:12",
+        "lo_partkey",
+    ]
+    policy = policies_of("main").of("shop", "lineorder").policy
+    assert list(map(str, policy.index_columns)) == wanted
+    assert {one.column for one in wanted_of(fact, policy)} == {"lo_quantity", "lo_partkey"}
+    Cube.objects.filter(pk=cube.pk).update(state=CubeState.DROPPED, is_there=None)
+    assert "part.p_brand1:bloom" in orders_of("main", orders)[0]["index_columns"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "code"),
+    [
+        ("supplier.s_city", "index.join"),
+        ("part.gone", "index.missing"),
+        ("part.p_brand1:ngram_bloom", "index.kind"),
+    ],
+)
+def test_an_index_that_a_foreign_key_cannot_have_is_refused_at_its_field(
+    people: People, fact: IcebergTable, part: IcebergTable, wanted: str, code: str
+) -> None:
+    declare(fact, JOIN)
+    with pytest.raises(RuleViolation) as refused:
+        policy_set(change(index_columns=[wanted]), user=people.owner, now=NOW)
+    assert refused.value.code == code
+    assert refused.value.fields["policy_fields"] == ["index_columns"]
