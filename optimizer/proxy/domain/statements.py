@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from optimizer.proxy.domain.uses import CubeUse
+
 MOST_REWRITTEN = 100_000
 """A longer statement (in bytes) is passed on without being read."""
 _SELECT = re.compile(rb"\s*(?:(?:--[^\n]*\n|/\*.*?\*/)\s*)*\(*\s*(?:select|with)\b", re.I | re.S)
@@ -18,6 +20,16 @@ class Statement:
     sql: str
     catalog: str
     schema: str
+    user: str = ""
+    """As the client names them; Trino decides whether that is so."""
+
+
+@dataclass(frozen=True)
+class Rewriting:
+    """A statement's new text, and what it has from cubes."""
+
+    sql: str
+    uses: tuple[CubeUse, ...] = ()
 
 
 class Rewriter(Protocol):
@@ -25,7 +37,7 @@ class Rewriter(Protocol):
 
     name: str
 
-    def rewrite(self, statement: Statement) -> str | None:
+    def rewrite(self, statement: Statement) -> Rewriting | None:
         """Return the query to be run instead, None for "as it is"; any error means that too."""
         ...
 
@@ -46,6 +58,7 @@ def statement_of(headers: Mapping[str, str], body: bytes) -> Statement | None:
         sql = body.decode("utf-8")
     except UnicodeDecodeError:
         return None
-    return Statement(
-        sql, headers.get("x-trino-catalog", "").strip(), headers.get("x-trino-schema", "").strip()
+    catalog, schema, user = (
+        headers.get(f"x-trino-{name}", "").strip() for name in ("catalog", "schema", "user")
     )
+    return Statement(sql, catalog, schema, user)

@@ -6,7 +6,8 @@ from fnmatch import fnmatchcase
 from pyspark.sql import SparkSession
 
 from optimizer.iceberg.access.jobs.iceberg import use_iceberg
-from optimizer.proxy.domain.statements import Statement
+from optimizer.proxy.domain.statements import Rewriting, Statement
+from optimizer.proxy.domain.uses import uses_of
 from optimizer.rewriting.domain.answers import rewrite, tables_read
 from optimizer.rewriting.domain.session import Session
 from optimizer.rewriting.jobs.kept_tables import KeptTables
@@ -38,7 +39,7 @@ class CubeAnswers:
         self._catalogs = frozenset({catalog.lower()})
         self._tables, self._most = tuple(tables), most
 
-    def rewrite(self, statement: Statement) -> str | None:
+    def rewrite(self, statement: Statement) -> Rewriting | None:
         """Return the query answered from cubes, None where no cube answers any of it."""
         session = Session("trino", statement.schema, statement.catalog, self._catalogs)
         try:
@@ -49,7 +50,7 @@ class CubeAnswers:
             return None
         known = self._kept.facts(names)
         found = rewrite(statement.sql, session, known, readable=names, most_files=self._most)
-        return found.sql if found.is_rewritten else None
+        return Rewriting(found.sql, uses_of(found, known)) if found.is_rewritten else None
 
     def _takes(self, name: str) -> bool:
         return any(fnmatchcase(name, pattern) for pattern in self._tables)

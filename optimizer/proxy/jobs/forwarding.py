@@ -11,6 +11,7 @@ import urllib3
 
 from optimizer.proxy.domain.headers import Header, to_client, to_trino
 from optimizer.proxy.domain.statements import statement_of
+from optimizer.proxy.jobs.reports import CubeReports
 from optimizer.proxy.jobs.rewriting import Rewriters
 
 _log = logging.getLogger(__name__)
@@ -25,7 +26,9 @@ StartResponse = Callable[[str, list[Header]], object]
 class Proxy:
     """Sends `POST /v1/statement` and `GET /v1/info` to one coordinator, and nothing else."""
 
-    def __init__(self, coordinator: str, rewriters: Rewriters) -> None:
+    def __init__(
+        self, coordinator: str, rewriters: Rewriters, reports: CubeReports | None = None
+    ) -> None:
         """`coordinator` is the address by which clients reach it too.
 
         Raises:
@@ -35,7 +38,7 @@ class Proxy:
         if parts.scheme not in ("http", "https") or not parts.netloc or parts.path not in ("", "/"):
             raise ValueError(f"{coordinator} is no address of a coordinator: http[s]://host[:port]")
         self._base = f"{parts.scheme}://{parts.netloc}"
-        self._rewriters = rewriters
+        self._rewriters, self._reports = rewriters, reports
         self._http = urllib3.PoolManager(maxsize=32, block=False)
 
     def __call__(self, environ: dict[str, Any], start: StartResponse) -> Iterable[bytes]:
@@ -49,6 +52,7 @@ class Proxy:
             )
         sent, body = list(_headers(environ)), b""
         mark: list[Header] = []
+        statement = found = None
         if method == "POST":
             body = environ["wsgi.input"].read()
             statement = statement_of({name.lower(): value for name, value in sent}, body)
@@ -67,6 +71,8 @@ class Proxy:
                 f"Trino at {self._base} does not answer. See whether it runs before you repeat a "
                 "statement that writes.",
             )
+        if self._reports and statement and found and status.startswith("200"):
+            self._reports.add(statement.user, found.uses)
         start(status, [*headers, *mark])
         return [answer]
 

@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from optimizer.iceberg.access.jobs.iceberg import use_iceberg
-from optimizer.proxy.domain.statements import Statement
+from optimizer.proxy.domain.statements import Rewriting, Statement
 from optimizer.pruning.domain.queries import Query
 from optimizer.pruning.domain.uses import Names
 from optimizer.pruning.jobs.prune import narrow, use_indexes
@@ -39,7 +39,7 @@ class Pruner:
         use_iceberg(spark, config)
         use_indexes(spark, config)
 
-    def rewrite(self, statement: Statement) -> str | None:
+    def rewrite(self, statement: Statement) -> Rewriting | None:
         """Return the query narrowed, None where no table is read less of."""
         names = Names(self._catalog, session=statement.catalog, schema=statement.schema)
         try:
@@ -53,7 +53,7 @@ class Pruner:
         jvm: Any = self._spark._jvm
         jvm.org.apache.spark.sql.SparkSession.setActiveSession(self._spark._jsparkSession)
         found = narrow(self._spark, query, known, most=self._most, on_use=lambda _: None)
-        return None if all(one.whole for one in found.tables) else found.sql
+        return None if all(one.whole for one in found.tables) else Rewriting(found.sql)
 
     def _takes(self, name: str) -> bool:
         return any(fnmatchcase(name, pattern) for pattern in self._tables)

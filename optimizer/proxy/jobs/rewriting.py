@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from optimizer.proxy.domain.statements import Rewriter, Statement
+from optimizer.proxy.domain.uses import CubeUse
 
 _log = logging.getLogger(__name__)
 
@@ -18,6 +19,7 @@ class Rewritten:
 
     sql: str
     by: str
+    uses: tuple[CubeUse, ...] = ()
 
 
 class Rewriters:
@@ -55,13 +57,13 @@ class Rewriters:
     def _first(self, statement: Statement) -> Rewritten | None:
         for one in self._rewriters:
             try:
-                sql = one.rewrite(statement)
+                found = one.rewrite(statement)
             except Exception as error:
                 # An outer door: no rewriter may cost a client its query. The message is not
                 # logged, for it may hold constants of the query.
                 kind = getattr(error, "code", type(error).__name__)
                 _log.warning("the rewriter %s failed: %s", one.name, kind)
                 continue
-            if sql is not None and sql != statement.sql:
-                return Rewritten(sql, one.name)
+            if found is not None and found.sql != statement.sql:
+                return Rewritten(found.sql, one.name, found.uses)
         return None

@@ -18,11 +18,13 @@ from optimizer.proxy.domain.statements import Rewriter
 from optimizer.proxy.jobs.cubes import CubeAnswers
 from optimizer.proxy.jobs.forwarding import Proxy
 from optimizer.proxy.jobs.pruner import Pruner
+from optimizer.proxy.jobs.reports import CubeReports
 from optimizer.proxy.jobs.rewriting import Rewriters
 from portal.connectors.lake_config import LakeConfig, load_lakes
 
 MOST_BODY = 16 * 1024 * 1024
 N_THREADS = 32
+FROM_ENVIRONMENT = "LAKEWARDEN_REPORT_TOKEN"
 
 
 def session(config: LakeConfig) -> SparkSession:
@@ -65,6 +67,14 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     reader.add_argument("--listen", default="127.0.0.1:8090", help="address and port")
     reader.add_argument("--seconds", type=float, default=2.0, help="for rewriting, at most")
     reader.add_argument("--max-files", type=int, default=500, help="more left: read as before")
+    reader.add_argument(
+        "--report-uri", default="", help="where the portal takes reports of what cubes answered"
+    )
+    reader.add_argument(
+        "--report-token-file",
+        type=Path,
+        help=f"a file with a token of the scope optimizer; else {FROM_ENVIRONMENT}",
+    )
     return reader.parse_args(arguments)
 
 
@@ -88,7 +98,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{given.lakes} has no lake {given.lake}; it has {', '.join(lakes)}.\n")
         return 2
     config = lakes[given.lake]
-    proxy = Proxy(given.coordinator, Rewriters(rewriters(config, given), seconds=given.seconds))
+    reports = None
+    if given.report_uri:
+        token = os.environ.get(FROM_ENVIRONMENT, "")
+        reports = CubeReports(given.report_uri, token_file=given.report_token_file, token=token)
+    asked = Rewriters(rewriters(config, given), seconds=given.seconds)
+    proxy = Proxy(given.coordinator, asked, reports)
     server = waitress.create_server(
         proxy,
         listen=given.listen,

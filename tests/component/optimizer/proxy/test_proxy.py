@@ -8,15 +8,20 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
 import waitress
 
-from optimizer.proxy.domain.statements import Rewriter, Statement
+from optimizer.proxy.domain.statements import Rewriter, Rewriting, Statement
+from optimizer.proxy.domain.uses import CubeUse
 from optimizer.proxy.jobs.forwarding import MARK, Proxy
+from optimizer.proxy.jobs.reports import MOST_WAITING, CubeReports
 from optimizer.proxy.jobs.rewriting import Rewriters
+from optimizer.usage.api import UseReportSerializer
+from tests.support.report_portal import receiving
 
 SECRET = "Basic c2VjcmV0OnNlY3JldA=="
 SQL = "SELECT * FROM lake.logs.lines WHERE id = 5"
@@ -70,10 +75,12 @@ class Rule:
     does: Callable[[Statement], str | None]
     name: str = "rule"
     asked: list[Statement] = field(default_factory=list)
+    uses: tuple[CubeUse, ...] = ()
 
-    def rewrite(self, statement: Statement) -> str | None:
+    def rewrite(self, statement: Statement) -> Rewriting | None:
         self.asked.append(statement)
-        return self.does(statement)
+        sql = self.does(statement)
+        return None if sql is None else Rewriting(sql, self.uses)
 
 
 @pytest.fixture
@@ -92,8 +99,10 @@ def serve(coordinator: Coordinator) -> Iterator[Serve]:
     """Start a proxy with rewriters; its address is returned."""
     servers = []
 
-    def start(*rewriters: Rewriter, url: str = "", **limits: Any) -> str:
-        proxy = Proxy(url or coordinator.url, Rewriters(rewriters, **limits))
+    def start(
+        *rewriters: Rewriter, url: str = "", reports: CubeReports | None = None, **limits: Any
+    ) -> str:
+        proxy = Proxy(url or coordinator.url, Rewriters(rewriters, **limits), reports)
         server = waitress.create_server(proxy, listen="127.0.0.1:0", threads=4)
         threading.Thread(target=server.run, daemon=True).start()
         servers.append(server)
@@ -133,7 +142,7 @@ def test_a_query_is_rewritten_and_the_client_goes_on_with_trino(
     assert headers["x-trino-session"] == "a=b,c=d"
     assert headers["host"] == coordinator.url.removeprefix("http://")
     assert not [name for name in headers if name.startswith("x-forwarded")]
-    assert rule.asked == [Statement(SQL, "lake", "")]
+    assert rule.asked == [Statement(SQL, "lake", "", "ann")]
 
 
 @pytest.mark.parametrize(
@@ -224,3 +233,61 @@ def test_a_coordinator_that_is_down_is_said(serve: Serve) -> None:
 def test_an_address_that_is_none_is_refused(address: str) -> None:
     with pytest.raises(ValueError, match="no address of a coordinator"):
         Proxy(address, Rewriters([]))
+
+
+USE = CubeUse("6d5c1f5e-7c39-4d3b-9f0a-3e9d1f0c2b11", "c", 1000, 5000, 20, 10, 99)
+
+
+def accounted(reports: CubeReports, n: int) -> tuple[int, int]:
+    until = time.monotonic() + 30
+    while reports.sent + reports.lost < n:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    return reports.sent, reports.lost
+
+
+def test_what_cubes_answered_is_reported_by_user_without_the_query(
+    serve: Serve, coordinator: Coordinator, tmp_path: Path
+) -> None:
+    (tmp_path / "token").write_text("of-the-proxy\n", encoding="utf-8")
+    with receiving() as portal:
+        reports = CubeReports(portal.address, token_file=tmp_path / "token", token="", seconds=0.05)
+        cubed = Rule(lambda statement: f"{statement.sql} -- é", uses=(USE,))
+        address = serve(cubed, reports=reports)
+        for user in ("ann", "ann", "bob"):
+            post(address, SQL, X_Trino_User=user)
+        # Trino refuses it, it is not answered; this one no cube answers.
+        coordinator.status = 401
+        post(address, SQL, X_Trino_User="eve")
+        coordinator.status = 200
+        post(serve(Rule(lambda statement: f"{statement.sql} -- é"), reports=reports), SQL)
+        assert accounted(reports, 3) == (3, 0)
+        assert set(portal.tokens) == {"Bearer of-the-proxy"}
+        queries: dict[str, int] = {}
+        for body in portal.bodies:
+            assert UseReportSerializer(data=body).is_valid(raise_exception=True)
+            ((one,),) = [table["cubes"] for table in body["tables"]]
+            user = body["reader"]["user"]
+            queries[user] = queries.get(user, 0) + one["queries"]
+            assert (one["cube"], one["rows"]) == ("c", 1000 * one["queries"])
+        assert queries == {"ann": 2, "bob": 1}
+        assert "logs" not in json.dumps(portal.bodies)
+        numbers = [body["sequence"] for body in portal.bodies]
+        assert numbers == sorted(set(numbers))
+
+
+def test_a_portal_that_hangs_or_refuses_delays_no_statement(caplog: Any) -> None:
+    with receiving() as portal:
+        portal.status = 500
+        reports = CubeReports(portal.address, token_file=None, token="t", seconds=0)
+        portal.hold.clear()
+        reports.add("ann", [USE])
+        time.sleep(0.3)
+        began = time.monotonic()
+        for _ in range(MOST_WAITING + 5):
+            reports.add("ann", [USE])
+        assert time.monotonic() - began < 2
+        assert reports.lost >= 5
+        portal.hold.set()
+        assert accounted(reports, MOST_WAITING + 6) == (0, MOST_WAITING + 6)
+        assert caplog.text.count("is not reported") == 1

@@ -1,0 +1,49 @@
+"""A web server in the portal's place, that keeps what readers of tables report to it."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass
+class ReportPortal:
+    """What came, and how the server answers."""
+
+    status: int = 200
+    bodies: list[Any] = field(default_factory=list)
+    tokens: list[str] = field(default_factory=list)
+    hold: threading.Event = field(default_factory=threading.Event)
+    address: str = ""
+
+
+@contextmanager
+def receiving() -> Iterator[ReportPortal]:
+    """Serve until the block ends; answers wait while `hold` is cleared."""
+    found = ReportPortal()
+    found.hold.set()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            found.hold.wait(20)
+            found.tokens.append(self.headers.get("Authorization", ""))
+            found.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(found.status)
+            self.send_header("Location", f"{found.address}/elsewhere")
+            self.end_headers()
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    found.address = f"http://127.0.0.1:{server.server_address[1]}/index-reports"
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield found
+    finally:
+        found.hold.set()
+        server.shutdown()
+        server.server_close()
