@@ -25,7 +25,7 @@ from optimizer.indexes.domain.envelope import Expected, Flag, Form, Kind
 from optimizer.indexes.domain.values import ValueClass
 
 _NGRAMS = Wanted.n
-_KINDS = frozenset({Kind.BLOOM, Kind.BLOOMRF, Kind.BITMAP, AUTO})
+_KINDS = frozenset({Kind.BLOOM, Kind.BLOOMRF, Kind.BITMAP, Kind.WORD_BLOOM, Kind.NGRAM_BLOOM, AUTO})
 _CLASSES = frozenset(ValueClass) - {
     ValueClass.UUID,
     ValueClass.TIME,
