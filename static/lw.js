@@ -249,7 +249,16 @@
     }
   }
 
+  // One point has its numbers in large type already; without scripts its table stays open.
+  function foldSinglePoints(scope) {
+    scope.querySelectorAll(".lw-chart:not([data-lw-chart], [data-lw-drawn])").forEach(function (holder) {
+      holder.dataset.lwDrawn = "1";
+      holder.querySelector(".lw-chart-table").open = false;
+    });
+  }
+
   function drawCharts(scope) {
+    foldSinglePoints(scope);
     var charts = scope.querySelectorAll("[data-lw-chart]");
     if (!charts.length) { return; }
     loadPlotly(function () { charts.forEach(draw); });
