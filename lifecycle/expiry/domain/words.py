@@ -7,6 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from lifecycle.expiry.domain.rule import Rule, Winner
+from portal.lake.counts import count_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +70,12 @@ def _clocks(judged: Judged) -> str:
     wins = "files" if judged.winner is Winner.MTIME else "metadata"
     return (
         f"{label} {metastore}, files {files}; the later counts ({wins}). "
-        f"TTL {judged.ttl} days from {judged.policy_source}: due {judged.due_on}."
+        f"TTL {_days(judged.ttl)} from {judged.policy_source}: due {judged.due_on}."
     )
+
+
+def _days(ttl: int | None) -> str:
+    return "unknown" if ttl is None else count_words(ttl, "day")
 
 
 def _files(judged: Judged) -> str:

@@ -15,6 +15,7 @@ from lifecycle.core.domain.enrollment import (
     MAX_TTL_DAYS,
     TTL_KEYS,
 )
+from portal.lake.counts import count_words
 from portal.lake.errors import NotAllowed, RuleViolation
 
 KEYS = (*LEVEL_KEYS, *TTL_KEYS)
@@ -35,9 +36,9 @@ class Values:
     def __str__(self) -> str:
         if self.level == KEEP_FOREVER_LEVEL:
             return "kept for ever (LEVEL 0)"
-        if not self.in_lifecycle:
+        if self.ttl is None or not self.in_lifecycle:
             return "not in lifecycle"
-        return f"TTL {self.ttl} days (LEVEL 1)"
+        return f"TTL {count_words(self.ttl, 'day')} (LEVEL 1)"
 
 
 class Route(StrEnum):

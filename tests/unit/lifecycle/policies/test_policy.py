@@ -104,6 +104,11 @@ def test_what_new_tables_get_is_an_admins_alone() -> None:
             route_of_database(seen, wanted, asker)
 
 
+def test_one_day_is_no_days() -> None:
+    assert str(Values(1, 1)) == "TTL 1 day (LEVEL 1)"
+    assert str(LIFE) == "TTL 60 days (LEVEL 1)"
+
+
 @given(values, values)
 def test_sooner_is_never_both_ways(one: Values, other: Values) -> None:
     assert not (falls_due_sooner(one, other) and falls_due_sooner(other, one))
