@@ -16,7 +16,7 @@ from optimizer.cubes.domain.declared_joins import DeclaredJoins, JoinedColumn, i
 from optimizer.cubes.domain.definition import FACT, Join
 from optimizer.iceberg.access.jobs.errors import clear_errors
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable, open_table
-from optimizer.iceberg.rewrite.domain.layouts import Layout
+from optimizer.iceberg.rewrite.domain.layouts import NO_LAYOUT, Layout, LayoutKind, refuse_columns
 from portal.lake.errors import RuleViolation
 from portal.lake.names import quoted
 
@@ -102,7 +102,7 @@ def joined_values(table: IcebergTable, layout: Layout, joins: Iterable[Join]) ->
     """Open the joined tables of which a layout names columns; none is opened otherwise.
 
     Raises:
-        RuleViolation: `layout.join`, `layout.missing`.
+        RuleViolation: `layout.join`, `layout.missing`, `layout.type`.
         PortalError: a joined table cannot be opened.
     """
     own = [str(one.name()) for one in table.java.schema().columns()]
@@ -116,7 +116,19 @@ def joined_values(table: IcebergTable, layout: Layout, joins: Iterable[Join]) ->
             _check_columns(tables[join.alias], {right for _, right in join.on})
             _check_columns(tables[join.alias], set(found.needed(join.alias)))
     _check_columns(table, {column for one in columns for column in one.keys})
+    # Before any frame is made: Spark cannot make rows with such a value unique.
+    types = _joined_types(found)
+    refuse_columns(Layout(LayoutKind.SORT, tuple(types)) if types else NO_LAYOUT, types)
     return found
+
+
+def _joined_types(found: JoinedValues) -> dict[str, str]:
+    types = {}
+    for one in found.columns:
+        fields = found.tables[one.alias].java.schema().columns()
+        known = {str(field.name()).lower(): str(field.type()) for field in fields}
+        types[one.text] = known[one.column.lower()]
+    return types
 
 
 def _opened(table: IcebergTable, join: Join) -> IcebergTable:
