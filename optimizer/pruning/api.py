@@ -59,6 +59,9 @@ class PrunedTableSerializer(serializers.Serializer[Any]):
     unused = serializers.DictField(
         child=serializers.IntegerField(), help_text="why an index was not used -> data files"
     )
+    keys = serializers.ListField(
+        child=serializers.CharField(), default=list, help_text="what joins asked of its files"
+    )
     whole = serializers.CharField(help_text="why the table is read as before; empty: it is not")
 
 

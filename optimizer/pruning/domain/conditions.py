@@ -25,7 +25,7 @@ _COMPARISONS: dict[type[exp.Expr], str] = {
     exp.GTE: ">=",
 }
 _TURNED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_WHOLE = ("tinyint", "smallint", "int", "bigint")
+WHOLE = ("tinyint", "smallint", "int", "bigint")
 _FINER = re.compile(r"[.,]\d{7}")
 MOST_IN = 10_000
 
@@ -158,7 +158,7 @@ def literal_of(node: exp.Expr, kind: str) -> str | None:
     node = node.unnest()
     if kind == "string":
         return text_literal(node.this) if isinstance(node, exp.Literal) and node.is_string else None
-    if kind in _WHOLE or kind == "double" or kind.startswith("decimal"):
+    if kind in WHOLE or kind == "double" or kind.startswith("decimal"):
         return _number(node)
     if kind == "boolean":
         return str(node.this).lower() if isinstance(node, exp.Boolean) else None

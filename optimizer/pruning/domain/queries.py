@@ -31,10 +31,20 @@ Types = Mapping[int, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class Narrowed:
-    """The data files that one use of a table is narrowed to, at a snapshot."""
+    """The data files that one use of a table is narrowed to, at a snapshot; None: all of them."""
 
     snapshot: int
-    paths: Sequence[str]
+    paths: Sequence[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class EqualColumns:
+    """A column of one use (by its number) that equals one of another use; names in lower case."""
+
+    number: int
+    column: str
+    other: int
+    other_column: str
 
 
 class Query:
@@ -67,19 +77,24 @@ class Query:
     def condition(self, use: TableUse, types: Types) -> str:
         """Return what the query asks of one use, as a condition of Spark SQL; empty is nothing."""
         found = self._found[use.number]
-        columns = types.get(use.number, {})
-
-        def column_of(column: exp.Column) -> str | None:
-            if column.args.get("db") is not None:
-                return None
-            if column.table:
-                is_ours = column.table.lower() == use.alias.lower()
-            else:
-                is_ours = self._is_alone(column.name.lower(), found, types)
-            return columns.get(column.name.lower()) if is_ours else None
-
-        parts = [weaker(one, column_of) for one in _conjuncts(found.scope)]
+        parts = [
+            weaker(one, lambda column: self._type(column, found, types))
+            for one in _conjuncts(found.scope)
+        ]
         return " AND ".join(part for part in parts if part is not None)
+
+    def equal_columns(self, types: Types) -> list[EqualColumns]:
+        """Return which columns of two uses are equal in every row that counts, both ways round."""
+        scopes = {id(one.scope): one.scope for one in self._found}.values()
+        pairs = [
+            pair
+            for scope in scopes
+            for one in _conjuncts(scope)
+            for part in _ands(one)
+            if isinstance(part, exp.EQ)
+            for pair in self._equal(part, scope, types)
+        ]
+        return list(dict.fromkeys(pairs))
 
     def narrowed(self, answers: Mapping[int, Narrowed]) -> str:
         """Return the query pinned to snapshots and narrowed to files where a use has an answer.
@@ -111,6 +126,31 @@ class Query:
 
     # -- inside ----------------------------------------------------------------------------
 
+    def _type(self, column: exp.Column, found: Found, types: Types) -> str | None:
+        """Return the type of a column of one use, None where it is not the use's or not known."""
+        if column.args.get("db") is not None:
+            return None
+        if column.table:
+            is_ours = column.table.lower() == found.use.alias.lower()
+        else:
+            is_ours = self._is_alone(column.name.lower(), found, types)
+        return types.get(found.use.number, {}).get(column.name.lower()) if is_ours else None
+
+    def _equal(self, node: exp.EQ, scope: Scope, types: Types) -> list[EqualColumns]:
+        left, right = node.left.unnest(), node.right.unnest()
+        if not isinstance(left, exp.Column) or not isinstance(right, exp.Column):
+            return []
+        here = [one for one in self._found if one.scope is scope]
+        owners = [
+            [one for one in here if self._type(column, one, types) is not None]
+            for column in (left, right)
+        ]
+        if [len(one) for one in owners] != [1, 1] or owners[0][0] is owners[1][0]:
+            return []
+        first = (owners[0][0].use.number, left.name.lower())
+        second = (owners[1][0].use.number, right.name.lower())
+        return [EqualColumns(*first, *second), EqualColumns(*second, *first)]
+
     def _is_alone(self, column: str, found: Found, types: Types) -> bool:
         """Whether a column without a table's name can only be this table's."""
         numbers = {id(one.node): one.use.number for one in self._found}
@@ -125,9 +165,12 @@ class Query:
     def _wrapped(self, one: Found, name: str, answer: Narrowed) -> str:
         word = "FOR VERSION AS OF" if self.dialect == "trino" else "VERSION AS OF"
         literal = _trino_literal if self.dialect == "trino" else text_literal
-        listed = ", ".join(literal(path) for path in answer.paths)
-        kept = f"{PATH_COLUMNS[self.dialect]} IN ({listed})" if listed else "FALSE"
-        inner = " ".join(["SELECT * FROM", name, word, str(answer.snapshot), "WHERE", kept])
+        words = ["SELECT * FROM", name, word, str(answer.snapshot)]
+        if answer.paths is not None:
+            listed = ", ".join(literal(path) for path in answer.paths)
+            kept = f"{PATH_COLUMNS[self.dialect]} IN ({listed})" if listed else "FALSE"
+            words += ["WHERE", kept]
+        inner = " ".join(words)
         alias = "" if one.node.args.get("alias") else f" AS {_last_part(self.sql, one.node)}"
         return f"({inner}){alias}"
 
@@ -187,6 +230,14 @@ def _conjuncts(scope: Scope) -> list[exp.Expr]:
         kinds = ("", "INNER")
         found += [one.args["on"] for one in joins if one.args.get("on") and one.kind in kinds]
     return found
+
+
+def _ands(node: exp.Expr) -> list[exp.Expr]:
+    """Return the parts of an AND, or the condition itself."""
+    node = node.unnest()
+    if isinstance(node, exp.And):
+        return [*_ands(node.left), *_ands(node.right)]
+    return [node]
 
 
 def _trino_literal(text: str) -> str:

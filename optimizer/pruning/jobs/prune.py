@@ -1,4 +1,6 @@
-"""The program `prune`: plans the tables of a query with their file indexes, and reads no data.
+"""The program `prune`: plans the tables of a query with their file indexes.
+
+It reads no data but the keys of small tables that the query joins and filters (`join_keys.py`).
 
 Each place where the query reads a table is planned by itself, as Spark plans a SELECT with the
 conditions that both engines read alike, at one snapshot, through the catalog that uses indexes.
@@ -20,6 +22,7 @@ from optimizer.iceberg.access.jobs.iceberg import (
 )
 from optimizer.pruning.domain.queries import Narrowed, Query
 from optimizer.pruning.domain.uses import Names, TableUse
+from optimizer.pruning.jobs.join_keys import MOST_KEYS, Joined, JoinKeys, join_keys
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure, RuleViolation
 from portal.lake.names import quoted
@@ -45,6 +48,8 @@ class Planned:
     kept_bytes: int = 0
     dropped: Mapping[str, int] = field(default_factory=dict)
     unused: Mapping[str, int] = field(default_factory=dict)
+    keys: list[str] = field(default_factory=list)
+    """What joins asked of its files, and why the table is pinned for another one's sake."""
     whole: str = ""
     """Why the query reads the table as before; empty where it was narrowed."""
 
@@ -70,7 +75,8 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
         job.progress("plan", use.number, len(query.uses), use.name)
 
     known = params.get("tables", [use.name for use in query.uses])
-    found = narrow(spark, query, known, most=int(params["max_files"]), on_use=on_use)
+    most = int(params["max_files"])
+    found = narrow(spark, query, known, most=most, on_use=on_use, most_keys=MOST_KEYS)
     return {"sql": found.sql, "tables": [asdict(one) for one in found.tables]}
 
 
@@ -81,8 +87,13 @@ def narrow(
     *,
     most: int,
     on_use: Callable[[TableUse], None],
+    most_keys: int = 0,
 ) -> Pruned:
-    """Narrow a query; tables that are not `known` are read as before, and are not opened."""
+    """Narrow a query; tables that are not `known` are read as before, and are not opened.
+
+    With `most_keys` up to so many keys of a joined table are read to narrow another one; both are
+    then pinned to the snapshots that were looked at.
+    """
     uses = [use for use in query.uses if use.name in known]
     tables = {use.name: open_table(spark, use.db, use.table) for use in uses}
     snapshots = {use.number: use.snapshot or tables[use.name].snapshot_id for use in uses}
@@ -90,6 +101,18 @@ def narrow(
         use.number: columns_at(spark, tables[use.name], use, snapshots[use.number]) for use in uses
     }
     types = {number: types for number, (types, _) in seen.items()}
+    pinned = {
+        use.number: replace(
+            use,
+            snapshot=snapshots[use.number] or None,
+            whole=use.whole or seen[use.number][1],
+        )
+        for use in uses
+    }
+    conditions = {use.number: query.condition(use, types) for use in uses}
+    opened = {use.number: tables[use.name] for use in uses}
+    joined = Joined(INDEXED, pinned, opened, conditions, types)
+    keys = join_keys(spark, query, joined, most=most_keys) if most_keys else {}
     planned: list[Planned] = []
     answers: dict[int, Narrowed] = {}
     for use in query.uses:
@@ -97,20 +120,37 @@ def narrow(
             planned.append(Planned(use.number, use.name, use.alias, whole=NOT_OURS))
             continue
         on_use(use)
-        whole = use.whole or seen[use.number][1]
-        pinned = replace(use, snapshot=snapshots[use.number] or None, whole=whole)
-        found, kept = plan_use(spark, tables[use.name], pinned, query.condition(use, types))
+        asked = keys.get(use.number, [])
+        condition = " AND ".join(
+            part for part in (conditions[use.number], *(one.condition for one in asked)) if part
+        )
+        found, kept = plan_use(spark, tables[use.name], pinned[use.number], condition)
+        # A list of keys may be long; the words say how many there are.
+        found.condition, found.keys = conditions[use.number], [one.words for one in asked]
         if not found.whole and found.n_kept > most:
             found.whole = f"{found.n_kept:,} files would be listed; the limit is {most:,}"
         if not found.whole and found.snapshot is not None:
             answers[use.number] = Narrowed(found.snapshot, kept)
         planned.append(found)
+    _pin_partners(answers, planned, keys)
     try:
         return Pruned(query.narrowed(answers), planned)
     except RuleViolation as error:
         for one in planned:
             one.whole = one.whole or error.message
         return Pruned(query.sql, planned)
+
+
+def _pin_partners(
+    answers: dict[int, Narrowed], planned: list[Planned], keys: Mapping[int, list[JoinKeys]]
+) -> None:
+    """Pin the tables whose keys narrowed another one: the answer is right for that snapshot."""
+    partners = {one.other for number in answers for one in keys.get(number, ()) if one.condition}
+    for number in sorted(partners - answers.keys()):
+        found = planned[number]
+        if found.snapshot is not None:
+            answers[number] = Narrowed(found.snapshot, None)
+            found.keys.append("read at this snapshot, whose keys narrow another table")
 
 
 def use_indexes(spark: SparkSession, config: LakeConfig) -> None:

@@ -25,6 +25,7 @@ PLANNED = {
     "kept_bytes": 20,
     "dropped": {"bloom of id": 98},
     "unused": {},
+    "keys": ["id = p.key: 3 keys of shop.part at snapshot 5"],
     "whole": "",
 }
 
@@ -59,12 +60,22 @@ def test_a_query_becomes_a_run_and_comes_back_narrowed(people: People, table: No
     shown = client.get(given["Location"]).content.decode()
     assert "SELECT narrowed" in shown
     assert "98 left out by bloom of id." in shown
+    assert "3 keys of shop.part at snapshot 5." in shown
     assert (
         "hx-trigger" not in client.get(given["Location"], HTTP_HX_REQUEST="true").content.decode()
     )
     answer = client.get(f"{API}{run.pk}/").json()
     assert answer["narrowed"] == "SELECT narrowed"
     assert answer["tables"] == [PLANNED]
+    # Answers from before the joins' keys were asked have none.
+    run.refresh_from_db()
+    Run.objects.filter(pk=run.pk).update(
+        result={
+            "sql": "SELECT narrowed",
+            "tables": [{k: v for k, v in PLANNED.items() if k != "keys"}],
+        }
+    )
+    assert client.get(f"{API}{run.pk}/").json()["tables"] == [{**PLANNED, "keys": []}]
     assert answer["sql"] == SQL
     assert SQL in client.get(PAGE).content.decode()
 

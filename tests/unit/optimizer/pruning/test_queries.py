@@ -229,3 +229,37 @@ def test_what_cannot_be_narrowed_says_why(sql: str, dialect: str, code: str) -> 
 )
 def test_patterns_keep_their_meaning(pattern: str, escape: str, expected: str | None) -> None:
     assert spark_pattern(pattern, escape) == expected
+
+
+@pytest.mark.parametrize(
+    ("sql", "pairs"),
+    [
+        ("a.f JOIN a.d ON f.k = d.k WHERE d.v = 1", {(0, "k", 1, "k"), (1, "k", 0, "k")}),
+        ("a.f, a.d WHERE (d.v = 1 AND (k = D.k))", set()),
+        ("a.f, a.d WHERE (d.v = 1 AND (x = D.k))", {(0, "x", 1, "k"), (1, "k", 0, "x")}),
+        ("a.f, a.d WHERE d.v = 1 AND (f.k = d.k OR f.k = 1)", set()),
+        ("a.f, a.d WHERE NOT f.k = d.k AND f.k = f.k AND f.k = d.v + 1", set()),
+        ("a.f LEFT JOIN a.d ON f.k = d.k WHERE d.v = 1", set()),
+        ("a.f LEFT JOIN a.d ON true WHERE f.k = d.k", {(0, "k", 1, "k"), (1, "k", 0, "k")}),
+        ("a.f WHERE k IN (SELECT k FROM a.d WHERE d.k = f.k AND d.v = 1)", set()),
+    ],
+)
+def test_columns_are_equal_only_where_every_row_says_so(
+    sql: str, pairs: set[tuple[int, str, int, str]]
+) -> None:
+    query = Query(f"SELECT 1 FROM {sql}", "trino")
+    columns = {"f": {"k": "int", "x": "int"}, "d": {"k": "int", "v": "int"}}
+    types = {use.number: columns[use.table] for use in query.uses}
+    order = {use.number: 0 if use.table == "f" else 1 for use in query.uses}
+    found = {
+        (order[one.number], one.column, order[one.other], one.other_column)
+        for one in query.equal_columns(types)
+    }
+    assert found == pairs
+
+
+def test_a_table_may_be_pinned_and_read_whole() -> None:
+    query = Query("SELECT * FROM a.f, a.d", "trino")
+    assert query.narrowed({1: Narrowed(3, None)}) == (
+        "SELECT * FROM a.f, (SELECT * FROM a.d FOR VERSION AS OF 3) AS d"
+    )
