@@ -92,7 +92,7 @@ class CubeStore:
         if not name:
             return None
         try:
-            return coverages.parse(
+            found = coverages.parse(
                 self._files(table).read(name.rpartition("/")[2]),
                 table_uuid=self._fact.uuid,
                 definition_version=self._definition.definition_version,
@@ -102,6 +102,14 @@ class CubeStore:
                 raise
             self.notes.append(f"The coverage of {table.name} is passed over: {error.message}")
             return None
+        if found.cube_snapshot_id and table.java.snapshot(found.cube_snapshot_id) is None:
+            # Whether the newest snapshot still has all of its rows cannot be told any more.
+            self.notes.append(
+                f"The snapshot of {table.name} that its coverage names has expired; it is built "
+                "from all files."
+            )
+            return None
+        return found
 
     def append(self, rows: DataFrame) -> str:
         """Append sorted rows and return what names the commit."""
