@@ -150,8 +150,20 @@ def _runs(command: Sequence[str]) -> bool:
     return subprocess.run(command, check=False).returncode == 0
 
 
-def _module(name: str) -> bool:
-    return subprocess.run([str(PYTHON), "-m", name], check=False, cwd=REPO).returncode == 0
+def _module(*words: str) -> bool:
+    return subprocess.run([str(PYTHON), "-m", *words], check=False, cwd=REPO).returncode == 0
+
+
+def build_java() -> bool:
+    """Build the JVM functions, and keep Spark's classes in one file beside most of them.
+
+    That file knows the jar of local files, which therefore comes first.
+    """
+    if not _module("stack.jvm", "local-files"):
+        return False
+    beside = subprocess.Popen([str(PYTHON), "-m", "stack.spark_classes"], cwd=REPO)
+    is_built = _module("stack.jvm")
+    return beside.wait() == 0 and is_built
 
 
 def keep_bytecode() -> None:
@@ -169,8 +181,7 @@ def set_up(command: str) -> bool:
         ("system tools", lambda: install_tools(command)),
         ("Python packages", install_packages),
         ("jars and page assets", lambda: _module("stack.assets")),
-        ("JVM functions", lambda: _module("stack.jvm")),
-        ("Spark's classes in one file", lambda: _module("stack.spark_classes")),
+        ("JVM functions, and Spark's classes in one file", build_java),
     )
     for number, (title, step) in enumerate(steps, start=1):
         print(f"[{number}/{len(steps)}] {title}", flush=True)

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from stack.errors import StackError
@@ -50,9 +51,11 @@ def build(project: Path) -> bool:
     return True
 
 
-def main() -> int:
-    """Build every project under jvm/."""
+def main(names: Sequence[str]) -> int:
+    """Build the named projects under jvm/, or all of them."""
     for pom in sorted(SOURCES.glob("*/pom.xml")):
+        if names and pom.parent.name not in names:
+            continue
         started = time.monotonic()
         try:
             word = "built" if build(pom.parent) else "built already"
@@ -64,4 +67,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

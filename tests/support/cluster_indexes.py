@@ -1,6 +1,7 @@
 """A program on a standalone cluster: tables of version 3 through both catalogs, with equal rows.
 
-Iceberg's session extension is on, without which Spark cannot copy files of version 3 on changes.
+Iceberg's session extension is on, without which Spark can neither copy files of version 3 on
+changes nor read views. Tables and views of a catalog that lies in a database are read as well.
 """
 
 import os
@@ -19,7 +20,8 @@ def _session(master: str) -> SparkSession:
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["PYSPARK_PYTHON"] = sys.executable
     iceberg = [jar for jar in jars_of("spark") if jar.name.startswith("iceberg-spark-runtime")]
-    jars = [*iceberg, JARS / "jvm" / "indexed-catalog.jar"]
+    driver = [jar for jar in jars_of("spark") if jar.name.startswith("mariadb-java-client")]
+    jars = [*iceberg, *driver, JARS / "jvm" / "indexed-catalog.jar"]
     builder: Any = SparkSession.builder
     settings = {
         # The executors get Iceberg alone: indexes are the driver's business.
@@ -68,7 +70,40 @@ def _changed(lake: IndexedTables, mode: str) -> None:
     assert min(check(table, *conditions)) < len(table.live())
 
 
-def main(master: str, folder: str) -> None:
+def _in_a_database(lake: IndexedTables, uri: str) -> None:
+    """Read a table and a view of Iceberg's JDBC catalog, whose tables have the same indexes."""
+    spark, table = lake.spark, made(lake, "reach.jdbc").index(KINDS)
+    classes = {
+        "jdbc_plain": "org.apache.iceberg.spark.SparkCatalog",
+        "jdbc_indexed": "lakewarden.indexes.IndexedSparkCatalog",
+    }
+    metadata = table.java.operations().current().metadataFileLocation()
+    for name, implementation in classes.items():
+        settings = {
+            "": implementation,
+            ".type": "jdbc",
+            ".uri": uri,
+            ".warehouse": f"file:{lake.root}",
+            ".jdbc.schema-version": "V1",
+        }
+        for key, value in settings.items():
+            spark.conf.set(f"spark.sql.catalog.{name}{key}", value)
+        # In the database each catalog has names of its own; the table is one.
+        spark.sql(f"CREATE NAMESPACE {name}.reach")
+        spark.sql(
+            f"CALL {name}.system.register_table("
+            f"table => 'reach.jdbc', metadata_file => '{metadata}')"
+        )
+        spark.sql(f"USE {name}")
+        spark.sql("CREATE VIEW reach.few AS SELECT * FROM reach.jdbc WHERE id < 50")
+    for relation in ("reach.jdbc", "reach.few"):
+        for where, most in (("id = 15", 1), ("id = 77", 1), ("word LIKE '%w4%'", 4)):
+            plain, indexed = (spark.table(f"{name}.{relation}").where(where) for name in classes)
+            assert sorted(plain.collect()) == sorted(indexed.collect()), (relation, where)
+            assert indexed.rdd.getNumPartitions() <= most, (relation, where)
+
+
+def main(master: str, folder: str, uri: str) -> None:
     """Change a table by copies and one by deletion vectors; every answer must be the plain one."""
     spark = _session(master)
     root = Path(folder) / "lake"
@@ -76,9 +111,10 @@ def main(master: str, folder: str) -> None:
     lake = IndexedTables.under(spark, root)
     for mode in ("copy-on-write", "merge-on-read"):
         _changed(lake, mode)
+    _in_a_database(lake, uri)
     spark.stop()
     sys.stdout.write("all equal\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    main(*sys.argv[1:])

@@ -14,7 +14,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from stack.ledger import Ledger
+from stack.process import LOOPBACK
+from stack.servers.mariadb import PASSWORD, USER
 from stack.servers.spark import SparkMaster, SparkWorker
+from stack.stack import Stack
 from tests.integration.optimizer.indexes.test_indexed_changes import ALL, KINDS, check, made
 from tests.support.indexed_tables import IndexedTables
 
@@ -131,8 +134,16 @@ def test_tables_of_a_rest_catalog_are_read_with_their_indexes(
         assert indexed.rdd.getNumPartitions() <= most
 
 
-def test_version_3_from_a_standalone_cluster_with_icebergs_extension(tmp_path: Path) -> None:
-    """Copies and deletion vectors of version 3, on executors that know nothing of indexes."""
+def test_version_3_and_a_jdbc_catalog_from_a_standalone_cluster_with_icebergs_extension(
+    full_stack: Stack, tmp_path: Path
+) -> None:
+    """Executors that know nothing of indexes; the catalog's tables and views lie in MariaDB."""
+    database = full_stack.mariadb
+    assert database is not None
+    with database.connect() as link:
+        link.cursor().execute("create or replace database iceberg_catalog character set latin1")
+    uri = f"jdbc:mariadb://{LOOPBACK}:{database.port}/iceberg_catalog"
+    uri += f"?user={USER}&password={PASSWORD}"
     ledger = Ledger(tmp_path / "ledger.json")
     with ExitStack() as servers:
         master = SparkMaster(tmp_path, ledger=ledger)
@@ -142,7 +153,7 @@ def test_version_3_from_a_standalone_cluster_with_icebergs_extension(tmp_path: P
         worker.start()
         servers.callback(worker.stop)
         done = subprocess.run(
-            [sys.executable, "-m", "tests.support.cluster_indexes", master.url, str(tmp_path)],
+            [sys.executable, "-m", "tests.support.cluster_indexes", master.url, str(tmp_path), uri],
             check=False,
             capture_output=True,
             text=True,
