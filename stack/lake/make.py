@@ -28,6 +28,7 @@ from stack.lake.write import write_table
 from stack.stack import LAKE
 
 _N_THREADS = 3
+_PATIENCE = 300  # seconds
 
 
 def say(line: str) -> None:
@@ -99,10 +100,13 @@ def main() -> None:
     later = [spec for spec in specs if not spec.keys]
 
     def age(spec: TableSpec) -> None:
-        with Metastore.connect(config, timeout_seconds=120) as metastore:
+        with Metastore.connect(config, timeout_seconds=_PATIENCE) as metastore:
             age_table(metastore, spec, owner=spec.owner or owners[spec.db], now=now.timestamp())
 
-    with Metastore.connect(config, timeout_seconds=120) as metastore, ThreadPoolExecutor(1) as ages:
+    with (
+        Metastore.connect(config, timeout_seconds=_PATIENCE) as metastore,
+        ThreadPoolExecutor(1) as ages,
+    ):
         make_databases(metastore, root)
         say(f"{len(DATABASES)} databases")
         spark = open_session(config, formats=False)
