@@ -62,7 +62,8 @@ BOUNDS = {
 class Star:
     """The tables, through a plain and an indexed catalog over one folder."""
 
-    def __init__(self, spark: SparkSession, root: Path) -> None:
+    def __init__(self, spark: SparkSession, root: Path, **settings: str) -> None:
+        """`settings` are of the indexed catalog, `lakewarden.<key>` with dashes."""
         self.spark = spark.newSession()
         self.root = root
         classes = {
@@ -74,6 +75,9 @@ class Star:
             self.spark.conf.set(f"spark.sql.catalog.{name}.type", "hadoop")
             self.spark.conf.set(f"spark.sql.catalog.{name}.warehouse", f"file:{root}")
             self.spark.conf.set(f"spark.sql.catalog.{name}.cache-enabled", "false")
+            for key, value in settings.items() if name == "lake" else ():
+                setting = f"spark.sql.catalog.lake.lakewarden.{key.replace('_', '-')}"
+                self.spark.conf.set(setting, value)
             self.sql(f"SHOW NAMESPACES IN {name}").collect()
 
     def sql(self, statement: str) -> DataFrame:

@@ -1,13 +1,9 @@
 """A catalog reports what indexes saved: counts alone, in batches, and never at a query's cost."""
 
 import json
-import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -15,43 +11,13 @@ from pyspark.sql import SparkSession
 from optimizer.usage.api import UseReportSerializer
 from tests.integration.optimizer.indexes.test_indexed_changes import ALL, KINDS, made
 from tests.support.indexed_tables import IndexedTables
-
-
-@dataclass
-class Portal:
-    """A web server that keeps what it is sent."""
-
-    status: int = 200
-    bodies: list[Any] = field(default_factory=list)
-    tokens: list[str] = field(default_factory=list)
-    hold: threading.Event = field(default_factory=threading.Event)
-    address: str = ""
+from tests.support.report_portal import ReportPortal, receiving
 
 
 @pytest.fixture
-def portal() -> Iterator[Portal]:
-    found = Portal()
-    found.hold.set()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            found.hold.wait(20)
-            found.tokens.append(self.headers.get("Authorization", ""))
-            found.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(found.status)
-            self.send_header("Location", f"{found.address}/elsewhere")
-            self.end_headers()
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    found.address = f"http://127.0.0.1:{server.server_address[1]}/index-reports"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield found
-    found.hold.set()
-    server.shutdown()
-    server.server_close()
+def portal() -> Iterator[ReportPortal]:
+    with receiving() as found:
+        yield found
 
 
 def lake_of(spark: SparkSession, root: Path, uri: str, **settings: str) -> IndexedTables:
@@ -74,7 +40,7 @@ def counts(lake: IndexedTables, *, at_least: int) -> dict[str, int]:
 
 
 def test_counts_are_sent_in_batches_and_hold_no_value(
-    spark: SparkSession, tmp_path: Path, portal: Portal
+    spark: SparkSession, tmp_path: Path, portal: ReportPortal
 ) -> None:
     (tmp_path / "token").write_text("secret-of-spark\n", encoding="utf-8")
     token_file = str(tmp_path / "token")
@@ -102,7 +68,7 @@ def test_counts_are_sent_in_batches_and_hold_no_value(
 
 @pytest.mark.parametrize("status", [401, 413, 500, 302])
 def test_a_portal_that_refuses_is_not_asked_again(
-    spark: SparkSession, tmp_path: Path, portal: Portal, status: int
+    spark: SparkSession, tmp_path: Path, portal: ReportPortal, status: int
 ) -> None:
     portal.status = status
     lake = lake_of(spark, tmp_path, portal.address)
@@ -113,7 +79,7 @@ def test_a_portal_that_refuses_is_not_asked_again(
 
 
 def test_a_portal_that_hangs_or_is_away_slows_no_query(
-    spark: SparkSession, tmp_path: Path, portal: Portal
+    spark: SparkSession, tmp_path: Path, portal: ReportPortal
 ) -> None:
     portal.hold.clear()
     lake = lake_of(spark, tmp_path, portal.address)

@@ -37,7 +37,7 @@ final class Answer {
     this.covered = covered;
     this.cube = cube.definition;
     this.note = note;
-    relation = cube.relation(note);
+    relation = cube.relation(note, cube.use(covered));
     columns = new Columns(session, cube.definition, joins, relation);
     Conditions.over(query, joins, columns, passed);
     for (Expression group : Catalyst.list(query.aggregate.groupingExpressions())) {

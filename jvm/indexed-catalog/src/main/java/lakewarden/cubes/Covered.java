@@ -10,14 +10,19 @@ final class Covered {
   final long rows;
   final long freshRows;
 
+  /** Of the files that hold the covered rows; 0 where nobody knows. */
+  final long bytes;
+
   /** Data files to be aggregated afresh. */
   final Set<String> fresh;
 
   /** Units that count; null: all rows of the cube do. */
   final Set<Long> units;
 
-  private Covered(long rows, long freshRows, Set<String> fresh, Set<Long> units) {
+  private Covered(
+      long rows, long bytes, long freshRows, Set<String> fresh, Set<Long> units) {
     this.rows = rows;
+    this.bytes = bytes;
     this.freshRows = freshRows;
     this.fresh = fresh;
     this.units = units;
@@ -30,7 +35,8 @@ final class Covered {
     }
     boolean known = snapshot == coverage.snapshot;
     if (known && coverage.uncoveredFiles == 0) {
-      return found(coverage, coverage.live, coverage.coveredRows, 0, Set.of());
+      long bytes = Cube.counted(fact.iceberg(), snapshot, "total-files-size", 0);
+      return found(coverage, coverage.live, coverage.coveredRows, bytes, 0, Set.of());
     }
     return planned(coverage, Files.of(fact.iceberg(), snapshot));
   }
@@ -39,6 +45,7 @@ final class Covered {
     boolean[] live = new boolean[coverage.units.length];
     Set<String> covered = new HashSet<>();
     long rows = 0;
+    long bytes = 0;
     for (int unit = 0; unit < live.length; unit++) {
       live[unit] = coverage.unitFiles[unit].length > 0;
       for (int file : coverage.unitFiles[unit]) {
@@ -54,6 +61,7 @@ final class Covered {
             throw new Unfit("its coverage counts a data file twice");
           }
           rows += coverage.records[file];
+          bytes += all.get(coverage.locations[file]).bytes;
         }
       }
     }
@@ -65,11 +73,12 @@ final class Covered {
         freshRows += one.getValue().records;
       }
     }
-    return found(coverage, live, rows, freshRows, fresh);
+    return found(coverage, live, rows, bytes, freshRows, fresh);
   }
 
   private static Covered found(
-      Coverage coverage, boolean[] live, long rows, long freshRows, Set<String> fresh) {
+      Coverage coverage, boolean[] live, long rows, long bytes, long freshRows,
+      Set<String> fresh) {
     Set<Long> units = new LinkedHashSet<>();
     boolean all = coverage.exact;
     for (int unit = 0; unit < live.length; unit++) {
@@ -78,7 +87,7 @@ final class Covered {
         units.add(coverage.units[unit]);
       }
     }
-    return new Covered(rows, freshRows, fresh, all ? null : units);
+    return new Covered(rows, bytes, freshRows, fresh, all ? null : units);
   }
 
   double freshPart() {

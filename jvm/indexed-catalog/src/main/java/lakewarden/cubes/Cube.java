@@ -1,6 +1,8 @@
 package lakewarden.cubes;
 
 import java.util.Arrays;
+import lakewarden.indexes.CubeUse;
+import lakewarden.indexes.Part;
 import org.apache.iceberg.spark.source.SparkTable;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
 import org.apache.spark.sql.connector.catalog.Identifier;
@@ -73,15 +75,31 @@ final class Cube {
 
   /** Rows of its table, star rows too; the most there can be where nobody counted them. */
   long rows() {
-    String counted =
-        table.table().snapshot(coverage.cubeSnapshot).summary().get("total-records");
-    return counted == null ? Long.MAX_VALUE : Long.parseLong(counted);
+    return counted(table.table(), coverage.cubeSnapshot, "total-records", Long.MAX_VALUE);
+  }
+
+  /** What a query has from it, of a table's snapshot of which it covers so much. */
+  CubeUse use(Covered covered) {
+    long snapshot = coverage.cubeSnapshot;
+    return new CubeUse(
+        definition.table.toString(),
+        definition.name,
+        covered.rows,
+        covered.bytes,
+        covered.freshRows,
+        counted(table.table(), snapshot, "total-records", 0),
+        counted(table.table(), snapshot, "total-files-size", 0));
+  }
+
+  /** What a snapshot's summary counts; `none` where it does not. */
+  static long counted(org.apache.iceberg.Table table, long snapshot, String what, long none) {
+    String counted = table.snapshot(snapshot).summary().get(what);
+    return counted == null ? none : Long.parseLong(counted);
   }
 
   /** The rows that the coverage speaks of, whatever was committed since. */
-  DataSourceV2Relation relation(String note) {
-    Table pinned =
-        lakewarden.indexes.Part.noted(table.copyWithSnapshotId(coverage.cubeSnapshot), note);
+  DataSourceV2Relation relation(String note, CubeUse use) {
+    Table pinned = Part.noted(table.copyWithSnapshotId(coverage.cubeSnapshot), note, use);
     return DataSourceV2Relation.create(
         pinned, Option.apply(catalog), Option.apply(ident), CaseInsensitiveStringMap.empty());
   }

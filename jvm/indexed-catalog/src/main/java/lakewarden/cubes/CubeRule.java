@@ -95,6 +95,9 @@ final class CubeRule extends Rule<LogicalPlan> {
     }
     Answers.say(best.note);
     LOG.info("{}", best.note);
+    if (best.isReported) {
+      QueryReports.listen(session);
+    }
     return best.plan;
   }
 
@@ -102,8 +105,10 @@ final class CubeRule extends Rule<LogicalPlan> {
     final LogicalPlan plan;
     final long rows;
     final String note;
+    final boolean isReported;
 
-    Candidate(LogicalPlan plan, long rows, String note) {
+    Candidate(LogicalPlan plan, long rows, String note, boolean isReported) {
+      this.isReported = isReported;
       this.plan = plan;
       this.rows = rows;
       this.note = note;
@@ -129,7 +134,7 @@ final class CubeRule extends Rule<LogicalPlan> {
               covered.fresh.size());
       LogicalPlan plan =
           new Answer(session, query, joins, cube, covered, " [" + note + "]").plan();
-      return new Candidate(plan, cube.rows(), note);
+      return new Candidate(plan, cube.rows(), note, Part.isReporting(fact.table));
     } catch (Unfit e) {
       String reason =
           String.format("Cube %s is not used for %s: %s", name, fact.name(), e.getMessage());

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.apache.iceberg.DataFile;
 import org.apache.iceberg.DeleteFile;
 import org.apache.iceberg.FileScanTask;
 import org.apache.iceberg.Table;
@@ -21,8 +22,12 @@ final class Files {
   final long records;
   final String deletes;
 
-  private Files(long records, String deletes) {
+  /** Of the file, without its deletes. */
+  final long bytes;
+
+  private Files(long records, long bytes, String deletes) {
     this.records = records;
+    this.bytes = bytes;
     this.deletes = deletes;
   }
 
@@ -36,8 +41,10 @@ final class Files {
     try (CloseableIterable<FileScanTask> tasks =
         table.newScan().useSnapshot(snapshotId).planFiles()) {
       for (FileScanTask task : tasks) {
+        DataFile file = task.file();
         found.put(
-            task.file().location(), new Files(task.file().recordCount(), print(task.deletes())));
+            file.location(),
+            new Files(file.recordCount(), file.fileSizeInBytes(), print(task.deletes())));
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);

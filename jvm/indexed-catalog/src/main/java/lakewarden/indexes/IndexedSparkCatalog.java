@@ -39,7 +39,7 @@ public class IndexedSparkCatalog extends SparkCatalog {
     return indexes.reports();
   }
 
-  /** How many plans' savings were "sent" to the portal, and how many "lost". */
+  /** How many plans' and queries' savings were "sent" to the portal, and how many "lost". */
   public Map<String, Long> reported() {
     return indexes.sent();
   }

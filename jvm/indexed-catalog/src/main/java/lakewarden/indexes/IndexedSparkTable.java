@@ -40,6 +40,10 @@ final class IndexedSparkTable extends SparkTable {
     return new IndexedSparkTable(plain, indexes, wanted);
   }
 
+  Indexes indexes() {
+    return indexes;
+  }
+
   Part part() {
     return part;
   }

@@ -59,7 +59,18 @@ final class Indexes {
     }
   }
 
-  /** How many plans were reported to the portal; empty where none is to be. */
+  /** Whether queries that cubes answer are to be reported. */
+  boolean isReporting() {
+    return sender != null;
+  }
+
+  void done(CubeReport report) {
+    if (sender != null) {
+      sender.offer(report);
+    }
+  }
+
+  /** How many plans and queries were reported to the portal; empty where none is to be. */
   Map<String, Long> sent() {
     return sender == null ? Map.of() : sender.counts();
   }

@@ -1,8 +1,5 @@
 package lakewarden.indexes;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonGenerator;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.HttpURLConnection;
@@ -11,9 +8,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -22,28 +19,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the portal what indexes saved: counts by table, column and kind, and no value of a query.
+ * Tells the portal what indexes and cubes saved: counts, and no value of a query.
  *
  * <p>A thread of its own gathers for some seconds and sends once, and nothing is sent twice. A full
  * queue or a portal that does not answer loses reports, which are counted; no query waits for it.
+ * What is gathered when the program ends is sent then.
  */
 final class ReportSender {
   private static final Logger LOG = LoggerFactory.getLogger(ReportSender.class);
   private static final String PREFIX = "lakewarden.";
   private static final String TOKEN = "LAKEWARDEN_REPORT_TOKEN";
   private static final int MOST_WAITING = 256;
-  private static final int MOST_TABLES = 256;
-  private static final int MOST_USES = 64;
   private static final int CONNECT_MILLIS = 3_000;
   private static final int READ_MILLIS = 5_000;
+  private static final int LAST_MILLIS = 3_000;
   private static final long SECONDS_BETWEEN_WARNINGS = 300;
 
   private final URI uri;
   private final String tokenFile;
   private final long gatherMillis;
-  private final ArrayBlockingQueue<PlanReport> queue = new ArrayBlockingQueue<>(MOST_WAITING);
+  private final UUID id = UUID.randomUUID();
+  private final ArrayBlockingQueue<Object> queue = new ArrayBlockingQueue<>(MOST_WAITING);
   private final AtomicLong sent = new AtomicLong();
   private final AtomicLong lost = new AtomicLong();
+  private long sequence;
   private long warnedAt = Long.MIN_VALUE;
 
   private ReportSender(URI uri, String tokenFile, long gatherMillis) {
@@ -67,6 +66,7 @@ final class ReportSender {
     Thread thread = new Thread(sender::run, "lakewarden-index-reports");
     thread.setDaemon(true);
     thread.start();
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> end(thread), "lakewarden-last-report"));
     return sender;
   }
 
@@ -90,6 +90,15 @@ final class ReportSender {
     if (report.uses().isEmpty()) {
       return true;
     }
+    return take(report);
+  }
+
+  /** Take a query that a cube answered; false where the queue is full. */
+  boolean offer(CubeReport report) {
+    return take(report);
+  }
+
+  private boolean take(Object report) {
     boolean taken = queue.offer(report);
     if (!taken) {
       lost.incrementAndGet();
@@ -97,28 +106,50 @@ final class ReportSender {
     return taken;
   }
 
-  /** Plans whose savings the portal has taken in, and plans of which it heard nothing. */
+  /** Plans and queries whose savings the portal has taken in, and those of which it heard nothing. */
   Map<String, Long> counts() {
     return Map.of("sent", sent.get(), "lost", lost.get());
   }
 
   private void run() {
+    List<Object> batch = new ArrayList<>();
     try {
       while (true) {
-        List<PlanReport> batch = new ArrayList<>();
         batch.add(queue.take());
         TimeUnit.MILLISECONDS.sleep(gatherMillis);
         queue.drainTo(batch);
         send(batch);
+        batch.clear();
       }
+    } catch (InterruptedException e) {
+      queue.drainTo(batch);
+      if (!batch.isEmpty()) {
+        send(batch);
+      }
+    }
+  }
+
+  /** Send what is gathered, and wait for it for a moment: the program ends. */
+  private static void end(Thread thread) {
+    thread.interrupt();
+    try {
+      thread.join(LAST_MILLIS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
-  private void send(List<PlanReport> batch) {
+  private void send(List<Object> batch) {
     try {
-      int status = post(body(batch));
+      ReportBody body = new ReportBody();
+      for (Object one : batch) {
+        if (one instanceof CubeReport) {
+          body.add((CubeReport) one);
+        } else {
+          body.add((PlanReport) one);
+        }
+      }
+      int status = post(body.json(id, ++sequence));
       if (status / 100 != 2) {
         throw new IOException("it answers " + status);
       }
@@ -128,7 +159,7 @@ final class ReportSender {
       long now = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime());
       if (warnedAt == Long.MIN_VALUE || now - warnedAt > SECONDS_BETWEEN_WARNINGS) {
         warnedAt = now;
-        LOG.warn("What indexes saved is not reported to {}: {}", uri.getHost(), e.getMessage());
+        LOG.warn("What indexes and cubes saved is not reported to {}: {}", uri.getHost(), e.getMessage());
       }
     }
   }
@@ -164,50 +195,5 @@ final class ReportSender {
       return said == null ? "" : said.trim();
     }
     return new String(Files.readAllBytes(Paths.get(tokenFile)), StandardCharsets.UTF_8).trim();
-  }
-
-  private static byte[] body(List<PlanReport> batch) throws IOException {
-    Map<String, Map<PlanReport.IndexOfColumn, PlanReport.Use>> tables = new HashMap<>();
-    for (PlanReport report : batch) {
-      if (!tables.containsKey(report.tableUuid()) && tables.size() == MOST_TABLES) {
-        continue;
-      }
-      Map<PlanReport.IndexOfColumn, PlanReport.Use> sums =
-          tables.computeIfAbsent(report.tableUuid(), table -> new HashMap<>());
-      report
-          .uses()
-          .forEach(
-              (index, use) -> {
-                if (sums.containsKey(index) || sums.size() < MOST_USES) {
-                  sums.computeIfAbsent(index, none -> new PlanReport.Use()).add(1, use);
-                }
-              });
-    }
-    ByteArrayOutputStream out = new ByteArrayOutputStream();
-    try (JsonGenerator json = new JsonFactory().createGenerator(out)) {
-      json.writeStartObject();
-      json.writeArrayFieldStart("tables");
-      for (Map.Entry<String, Map<PlanReport.IndexOfColumn, PlanReport.Use>> table :
-          tables.entrySet()) {
-        json.writeStartObject();
-        json.writeStringField("table_uuid", table.getKey());
-        json.writeArrayFieldStart("indexes");
-        for (Map.Entry<PlanReport.IndexOfColumn, PlanReport.Use> one :
-            table.getValue().entrySet()) {
-          json.writeStartObject();
-          json.writeStringField("column", one.getKey().column);
-          json.writeStringField("kind", one.getKey().kind);
-          json.writeNumberField("plans", one.getValue().plans);
-          json.writeNumberField("files", one.getValue().files);
-          json.writeNumberField("bytes", one.getValue().bytes);
-          json.writeEndObject();
-        }
-        json.writeEndArray();
-        json.writeEndObject();
-      }
-      json.writeEndArray();
-      json.writeEndObject();
-    }
-    return out.toByteArray();
   }
 }
