@@ -17,6 +17,7 @@ from optimizer.usage.api import UseReportSerializer
 from portal.access.models import User
 from portal.people.token_rules import TokenParams
 from portal.people.tokens import token_make
+from stack.stack import Stack
 from tests.component.optimizer.cubes.cube_rows import cube
 from tests.component.optimizer.optimizer_rows import iceberg
 from tests.support.cube_star import SOLD, Star
@@ -145,8 +146,13 @@ def test_without_the_setting_nothing_listens(spark: SparkSession, tmp_path: Path
 
 @pytest.mark.django_db(transaction=True)
 def test_the_portal_shows_what_spark_reports(
-    spark: SparkSession, tmp_path: Path, live_server: LiveServer
+    spark: SparkSession,
+    tmp_path: Path,
+    embedded_stack: Stack,
+    settings: Any,
+    live_server: LiveServer,
 ) -> None:
+    settings.LAKEWARDEN_LAKES = str(embedded_stack.lakes_file)
     now = datetime.now(UTC)
     alice = User.objects.create_user("alice", password="lake", is_active=True)
     wish = TokenParams("spark", ("optimizer",), 9)
