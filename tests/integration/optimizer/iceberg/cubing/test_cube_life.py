@@ -43,7 +43,7 @@ class Walk:
         self.fact = WrittenTable(lake, "sales")
         self.qty, self.next_id, self.version = "qty", 3000, 0
         self.has_branch = self.is_wide = self.is_split = False
-        self.n_used = self.n_asked = 0
+        self.n_used = self.n_asked = self.n_killed = 0
         modes = ", ".join(f"'write.{one}.mode' = 'merge-on-read'" for one in MERGES)
         self.fact.say(
             f"ALTER TABLE {{t}} SET TBLPROPERTIES ('write.spark.fanout.enabled' = 'true', {modes})"
@@ -87,14 +87,23 @@ class Walk:
         self.fact.say(f"UPDATE {{t}} SET {self.qty} = 7, shop = {shop} WHERE id % 101 = {shop}")
 
     def merge(self) -> None:
-        start = self.next_id - 30
+        start, row = self.next_id - 30, self._row(id="k", shop="1", item="3", channel="'web'")
         self.fact.say(
             f"MERGE INTO {{t}} t USING (SELECT id + {start} AS k FROM range(40)) s "
             f"ON t.id = s.k WHEN MATCHED AND t.id % 3 = 0 THEN DELETE "
             f"WHEN MATCHED THEN UPDATE SET {self.qty} = 9 "
-            "WHEN NOT MATCHED THEN INSERT (id, shop, item, channel) VALUES (k, 1, 3, 'web')"
+            f"WHEN NOT MATCHED THEN INSERT ({', '.join(self._columns())}) "
+            f"VALUES {row}"
         )
         self.next_id += 10
+
+    def _columns(self) -> list[str]:
+        return list(self.lake.spark.table(self.fact.sql).columns)
+
+    def _row(self, **values: str) -> str:
+        """Return a row for all columns of today; Spark leaves none out of an INSERT."""
+        known = {self.qty if name == "qty" else name: value for name, value in values.items()}
+        return f"({', '.join(known.get(name, 'NULL') for name in self._columns())})"
 
     def compact(self) -> None:
         """By a job of ours, which brings the cube along."""
@@ -130,8 +139,10 @@ class Walk:
             self.fact.add_branch(BRANCH)
             self.has_branch = True
         self.fact.say(
-            f"INSERT INTO {{t}}.branch_{BRANCH} (id, shop, item, {self.qty}, channel) "
-            f"VALUES ({self.next_id}, 2, 5, 11, 'web'), ({self.next_id + 1}, 3, 4, 12, NULL)"
+            f"INSERT INTO {{t}}.branch_{BRANCH} VALUES "
+            + self._row(id=str(self.next_id), shop="2", item="5", channel="'web'", qty="11")
+            + ", "
+            + self._row(id=str(self.next_id + 1), shop="3", item="4", qty="12")
         )
         self.next_id += 2
 
@@ -206,7 +217,7 @@ class Walk:
     def die(self) -> None:
         """Let a build be killed where it publishes; the next one goes on."""
         self.append()
-        self.lake.kill(self._order(), self.chance.choice(POINTS))
+        self.n_killed += self.lake.kill(self._order(), self.chance.choice(POINTS))
 
     # -- asking
 
