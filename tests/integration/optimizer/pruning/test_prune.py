@@ -113,7 +113,7 @@ def test_files_that_came_later_are_kept_until_they_are_indexed(
     lake = logs.lake
     lake.spark.sql(
         " ".join(
-            ["INSERT INTO", logs.sql, "VALUES (now(), 'ERROR', 'late', 'late gateway timeout')"]
+            ["INSERT INTO", logs.sql, "VALUES (now(), 'ERROR', 'late', 'late gateway timeout', '')"]
         )
     )
     whole = asked(logs, "message LIKE '%late gateway%'")
