@@ -73,6 +73,9 @@ class Programs:
         self._portal.stdin.write(json.dumps(words) + "\n")
         self._portal.stdin.flush()
         last, status = self._show(self._portal)
+        if not status:
+            # It ended amid the command; its last words come before its end is known.
+            self._portal.wait()
         if status != "0":
             raise self._failed(words, last)
 
