@@ -115,10 +115,14 @@ class Person:
         self.page.screenshot(path=picture, full_page=True)
         findings = [finding for finding in self.axe(few_rows=few_rows) if finding[0] in SERIOUS]
         assert not findings, (name, findings)
+        self.fits(name)
+        return picture
+
+    def fits(self, name: str) -> None:
+        """Check that the page is not wider than the window, and that the console is quiet."""
         assert not self.hidden_tabs(), (name, self.hidden_tabs())
         assert self.overflow() <= 0, f"{name} is wider than the window by {self.overflow()} px"
         assert not self.complaints, (name, self.complaints)
-        return picture
 
     def axe(self, *, few_rows: bool = False) -> list[list[Any]]:
         """Return axe's findings: impact, rule, places."""
