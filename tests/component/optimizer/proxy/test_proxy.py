@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,7 +14,6 @@ from typing import Any
 
 import pytest
 import requests
-import waitress
 
 from optimizer.proxy.domain.statements import Rewriter, Rewriting, Statement
 from optimizer.proxy.domain.uses import CubeUse
@@ -22,6 +22,7 @@ from optimizer.proxy.jobs.reports import MOST_WAITING, CubeReports
 from optimizer.proxy.jobs.rewriting import Rewriters
 from optimizer.usage.api import UseReportSerializer
 from tests.support.report_portal import receiving
+from tests.support.served import served
 
 SECRET = "Basic c2VjcmV0OnNlY3JldA=="
 SQL = "SELECT * FROM lake.logs.lines WHERE id = 5"
@@ -97,20 +98,15 @@ Serve = Callable[..., str]
 @pytest.fixture
 def serve(coordinator: Coordinator) -> Iterator[Serve]:
     """Start a proxy with rewriters; its address is returned."""
-    servers = []
+    with ExitStack() as proxies:
 
-    def start(
-        *rewriters: Rewriter, url: str = "", reports: CubeReports | None = None, **limits: Any
-    ) -> str:
-        proxy = Proxy(url or coordinator.url, Rewriters(rewriters, **limits), reports)
-        server = waitress.create_server(proxy, listen="127.0.0.1:0", threads=4)
-        threading.Thread(target=server.run, daemon=True).start()
-        servers.append(server)
-        return f"http://127.0.0.1:{server.effective_port}"
+        def start(
+            *rewriters: Rewriter, url: str = "", reports: CubeReports | None = None, **limits: Any
+        ) -> str:
+            proxy = Proxy(url or coordinator.url, Rewriters(rewriters, **limits), reports)
+            return proxies.enter_context(served(proxy))
 
-    yield start
-    for server in servers:
-        server.close()
+        yield start
 
 
 def post(url: str, sql: str | bytes, **headers: str) -> requests.Response:

@@ -2,12 +2,10 @@
 
 import os
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import waitress
 
 from optimizer.proxy.jobs.forwarding import Proxy
 from optimizer.proxy.jobs.pruner import Pruner
@@ -17,6 +15,7 @@ from stack.process import ServerProcess, free_port, port_answers
 from stack.servers.trino import CATALOG, Trino
 from stack.stack import Stack
 from tests.support.iceberg_lake import IcebergLake, WrittenTable
+from tests.support.served import served
 from tests.support.trino_client import QueryFailedError, TrinoClient
 from tests.trino.optimizer.pruning.test_pruned_on_trino import make
 
@@ -32,12 +31,8 @@ def proxied(logs: WrittenTable, trino_server: Trino) -> Iterator[TrinoClient]:
     lake = logs.lake
     pruner = Pruner(lake.spark, lake.config, catalog=CATALOG, tables=["shop.prox*"])
     proxy = Proxy(trino_server.url, Rewriters([pruner], seconds=60))
-    server = waitress.create_server(proxy, listen="127.0.0.1:0", threads=4)
-    threading.Thread(target=server.run, daemon=True).start()
-    yield TrinoClient.at(
-        f"http://127.0.0.1:{server.effective_port}", catalog=CATALOG, schema=lake.db
-    )
-    server.close()
+    with served(proxy) as address:
+        yield TrinoClient.at(address, catalog=CATALOG, schema=lake.db)
 
 
 def test_queries_through_the_proxy_read_less_and_give_the_same_rows(

@@ -2,12 +2,10 @@
 
 import json
 import os
-import threading
 from collections import Counter
 from datetime import UTC, datetime
 
 import pytest
-import waitress
 
 from optimizer.proxy.domain.statements import Statement
 from optimizer.proxy.jobs.cubes import CubeAnswers
@@ -21,6 +19,7 @@ from stack.servers.trino import CATALOG, Trino
 from tests.support.iceberg_lake import IcebergLake
 from tests.support.random_aggregates import RandomQueries
 from tests.support.scan_spark import job_for
+from tests.support.served import served
 from tests.support.trino_client import TrinoClient
 from tests.support.written_cubes import StarSchema, write_cube
 
@@ -71,12 +70,8 @@ def test_the_proxy_answers_from_cubes_and_reads_what_is_newest(
     write_cube(schema)
     answers = CubeAnswers(lake.spark, lake.config, catalog=CATALOG, tables=["shop.proxied_*"])
     proxy = Proxy(trino_server.url, Rewriters([answers], seconds=60))
-    server = waitress.create_server(proxy, listen="127.0.0.1:0", threads=4)
-    threading.Thread(target=server.run, daemon=True).start()
-    try:
-        proxied = TrinoClient.at(
-            f"http://127.0.0.1:{server.effective_port}", catalog=CATALOG, schema=lake.db
-        )
+    with served(proxy) as address:
+        proxied = TrinoClient.at(address, catalog=CATALOG, schema=lake.db)
         sql = "SELECT count(*) AS n, sum(rev) AS r FROM proxied_sales"
         statement = Statement(sql, CATALOG, lake.db)
         found = answers.rewrite(statement)
@@ -92,8 +87,6 @@ def test_the_proxy_answers_from_cubes_and_reads_what_is_newest(
         assert (
             answers.rewrite(Statement("SELECT note FROM proxied_sales", CATALOG, lake.db)) is None
         )
-    finally:
-        server.close()
 
 
 @pytest.fixture(scope="module")
