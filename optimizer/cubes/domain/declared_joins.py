@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from optimizer.cubes.domain.definition import FACT, Join
+from optimizer.cubes.domain.definition import FACT, Join, joins_read
 from portal.lake.errors import RuleViolation
 
 
@@ -107,27 +107,6 @@ def declared_joins(definitions: Iterable[Mapping[str, Any]]) -> DeclaredJoins:
             if _meaning(found.setdefault(join.alias, join)) != _meaning(join):
                 unclear.add(join.alias)
     return DeclaredJoins(found, frozenset(unclear))
-
-
-def joins_read(rows: Iterable[Mapping[str, Any]]) -> tuple[Join, ...]:
-    """Read joins as a definition and a task's order have them."""
-    return tuple(
-        Join(
-            str(one["alias"]),
-            str(one["table"]),
-            tuple((str(left), str(right)) for left, right in one["on"]),
-            str(one.get("uuid") or ""),
-        )
-        for one in rows
-    )
-
-
-def joins_written(joins: Iterable[Join]) -> list[dict[str, Any]]:
-    """Return the JSON of joins; `joins_read` gives them back."""
-    return [
-        {"alias": one.alias, "table": one.table, "uuid": one.uuid, "on": [list(p) for p in one.on]}
-        for one in joins
-    ]
 
 
 def is_joined(text: str, own: Collection[str]) -> bool:

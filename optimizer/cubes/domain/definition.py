@@ -174,10 +174,7 @@ def as_json(definition: Definition) -> dict[str, Any]:
         "definition_version": definition.definition_version,
         "table": {"name": definition.table, "uuid": definition.table_uuid},
         "time_zone": definition.time_zone,
-        "joins": [
-            {"alias": j.alias, "table": j.table, "uuid": j.uuid, "on": [list(p) for p in j.on]}
-            for j in definition.joins
-        ],
+        "joins": joins_written(definition.joins),
         "dimensions": [
             {"name": d.name, "expression": d.expression, "type": d.type}
             for d in definition.dimensions
@@ -207,6 +204,27 @@ def as_json(definition: Definition) -> dict[str, Any]:
 def serialise(definition: Definition) -> str:
     """Return the JSON as it stands in the property of the cube's table."""
     return json.dumps(as_json(definition), ensure_ascii=False, separators=(",", ":"))
+
+
+def joins_read(rows: Iterable[Mapping[str, Any]]) -> tuple[Join, ...]:
+    """Read joins as a definition and a task's order have them."""
+    return tuple(
+        Join(
+            text_of(one["alias"]),
+            text_of(one["table"]),
+            tuple((text_of(left), text_of(right)) for left, right in one["on"]),
+            text_of(one.get("uuid", "")),
+        )
+        for one in rows
+    )
+
+
+def joins_written(joins: Iterable[Join]) -> list[dict[str, Any]]:
+    """Return the JSON of joins; `joins_read` gives them back."""
+    return [
+        {"alias": one.alias, "table": one.table, "uuid": one.uuid, "on": [list(p) for p in one.on]}
+        for one in joins
+    ]
 
 
 def validate(definition: Definition) -> None:
@@ -351,15 +369,7 @@ def _read(data: Mapping[str, Any]) -> Definition:
         table_uuid=text_of(table.get("uuid", "")),
         definition_version=whole_of(data.get("definition_version", 1)),
         time_zone=text_of(data.get("time_zone", "UTC")),
-        joins=tuple(
-            Join(
-                text_of(j["alias"]),
-                text_of(j["table"]),
-                tuple((text_of(left), text_of(right)) for left, right in j["on"]),
-                text_of(j.get("uuid", "")),
-            )
-            for j in data.get("joins") or ()
-        ),
+        joins=joins_read(data.get("joins") or ()),
         dimensions=tuple(
             Dimension(text_of(d["name"]), text_of(d["expression"]), type_of(d["type"]))
             for d in data["dimensions"]

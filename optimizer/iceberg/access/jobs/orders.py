@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from optimizer.core.domain.tasks import TaskKind, TaskState
-from optimizer.cubes.domain.declared_joins import joins_read
-from optimizer.cubes.domain.definition import Join
+from optimizer.cubes.domain.definition import Join, joins_read
 from optimizer.iceberg.access.jobs.errors import LOST_TO_OTHERS
 from optimizer.iceberg.rewrite.domain.layouts import Layout, parse_layout
 from portal.lake.errors import PortalError, RuleViolation

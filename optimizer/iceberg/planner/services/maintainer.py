@@ -19,7 +19,7 @@ from optimizer.core.services.dispatcher import waiting
 from optimizer.core.services.maintainers import Arranged, Result, TableMaintainer
 from optimizer.core.services.speeds import speed_of
 from optimizer.core.services.task_lifecycle import is_cancelled
-from optimizer.cubes.domain.declared_joins import joins_written
+from optimizer.cubes.domain.definition import joins_written
 from optimizer.iceberg.cubing.selectors import cube_definitions
 from optimizer.iceberg.cubing.services.results import cubes_ingest, problem_ingest
 from optimizer.iceberg.indexing.selectors import wanted_of

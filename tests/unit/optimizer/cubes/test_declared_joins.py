@@ -4,12 +4,8 @@ from typing import Any
 
 import pytest
 
-from optimizer.cubes.domain.declared_joins import (
-    declared_joins,
-    is_joined,
-    joins_read,
-    joins_written,
-)
+from optimizer.cubes.domain.declared_joins import declared_joins, is_joined
+from optimizer.cubes.domain.definition import joins_read, joins_written
 from portal.lake.errors import RuleViolation
 
 PART = {"alias": "part", "table": "ssb.part", "on": [["fact.lo_partkey", "p_partkey"]]}
