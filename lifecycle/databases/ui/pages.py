@@ -130,7 +130,7 @@ def database_mode(request: HttpRequest, db: str) -> HttpResponseRedirect:
         reason=request.POST.get("reason", ""),
     )
     database_mode_change(change, user=user, now=timezone.now())
-    messages.success(request, f"{db} is in {change.wanted} now. The next scan follows it.")
+    messages.success(request, f"{db} is in {change.wanted.label} now. The next scan follows it.")
     return HttpResponseRedirect(database_url(lake, db))
 
 
