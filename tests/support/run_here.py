@@ -5,7 +5,7 @@ the story on the full stack); the job runs on the tests' own Spark session and e
 manifest as `portal.spark.entry` ends it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -46,10 +46,16 @@ def run_here(run: Run, spark: SparkSession) -> Run:
 
 
 @contextmanager
-def launched_here(spark: SparkSession) -> Iterator[None]:
-    """Run each application that is submitted within the block in this process instead, at once."""
+def launched_here(spark: SparkSession, *, beside: Collection[str] = ()) -> Iterator[None]:
+    """Run each application that is submitted within the block in this process instead, at once.
 
-    def submit(*, module: str, spool: str, **_others: object) -> Launched:
+    Jobs of the modules in `beside` are submitted as ever.
+    """
+    really = launch.submit
+
+    def submit(*, module: str, spool: str, **others: Any) -> Launched:
+        if module in beside:
+            return really(module=module, spool=spool, **others)
         place = _open_spool(spool)
         _end(module, _context(place.read_request(), place, spark))
         return _ENDED

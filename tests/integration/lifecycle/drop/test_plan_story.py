@@ -1,11 +1,10 @@
 """The main job through the portal's own services: scan, notice, plan, approve, drop, restore.
 
-Real metastore, real files, real Spark, real SMTP; only the days are played. On the full stack each
-step is an application of the cluster; on the embedded one the jobs run in this process.
+Real metastore, real files, real Spark, real SMTP; only the days are played. On the full stack what
+drops and what restores is an application of the cluster; all other jobs run in this process.
 """
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 
@@ -35,6 +34,11 @@ from tests.support.plan_story import LAKE, Story, use_stack
 from tests.support.run_here import launched_here
 from tests.support.scan_lake import NOW
 
+ON_THE_CLUSTER = {
+    "lifecycle.drop.jobs",
+    "lifecycle.restore.jobs.restore",
+    "lifecycle.restore.jobs.undo",
+}
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
 
 
@@ -44,9 +48,8 @@ def story(request: pytest.FixtureRequest, tmp_path: Path, settings: Settings) ->
     stack: Stack = request.getfixturevalue(request.param)
     use_stack(settings, stack, var=tmp_path)
     made = Story(stack.config(LAKE), f"{stack.lake_root}/story")
-    with ExitStack() as launching:
-        if request.param == "embedded_stack":
-            launching.enter_context(launched_here(request.getfixturevalue("spark")))
+    beside = ON_THE_CLUSTER if request.param == "full_stack" else set()
+    with launched_here(request.getfixturevalue("spark"), beside=beside):
         yield made
     made.lake.metastore.close()
 
