@@ -1,7 +1,7 @@
 """Runs the gates, then every tier of tests, and counts what ran.
 
-Two jobs run side by side, the longest first: a third makes two cores wait for each other, and what
-must happen within seconds then does not.
+Two jobs run side by side, the longest first. They often wait for servers, so a third one, of those
+in which nothing has to happen within seconds, runs behind them with what they leave of the cores.
 """
 
 import os
@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -47,10 +48,14 @@ PARTS: Mapping[str, Mapping[str, Sequence[str]]] = {
     }
 }
 """The jobs of a tier that takes longer than the others, each with servers of its own."""
-_LONGEST_FIRST = ("integration", "browser", "integration-optimizer", "component", "faults")
-N_JOBS_AT_ONCE = 2
+_IN_FRONT = ("integration", "browser", "component", "faults")
+"""Two of these run at once, in this order: their tests wait for things with a clock in hand."""
+N_IN_FRONT = 2
+_BEHIND = ("integration-optimizer", "security")
+"""The first of the jobs behind them."""
+_YIELDING = ("nice", "-n", "10")
 _LONG_GATES = {"types"}
-"""They run as one more job, the last one."""
+"""They run behind the jobs too, the last of all."""
 _NO_TESTS = 5
 """pytest's code where nothing was chosen."""
 
@@ -127,12 +132,12 @@ def run_gates(chosen: Sequence[Gate]) -> Count:
 
 
 def jobs(tiers: Sequence[str]) -> list[Job]:
-    """Return the jobs of the wanted tiers, the longest first; each folder is in one of them."""
+    """Return the jobs of the wanted tiers in their order; each folder is in one of them."""
     found: list[Job] = []
     for tier in tiers:
         parts = PARTS.get(tier, {tier: {**TIERS, **OPT_IN}[tier]})
         found += [(tier, name, words) for name, words in parts.items()]
-    place = {name: number for number, name in enumerate(_LONGEST_FIRST)}
+    place = {name: number for number, name in enumerate((*_IN_FRONT, *_BEHIND))}
     return sorted(found, key=lambda job: place.get(job[1], len(place)))
 
 
@@ -148,6 +153,8 @@ def run_job(job: Job, *, arguments: Sequence[str], quiet: bool) -> Count:
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
     command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}"]
+    if quiet and name not in _IN_FRONT:
+        command = [*_YIELDING, *command]
     status = _pytest([*command, *arguments, *words], log=_log(name), quiet=quiet)
     n_passed, n_failed = read_report(report)
     if status not in {0, _NO_TESTS} and n_failed == 0:
@@ -236,17 +243,33 @@ def prepared(tier: str) -> bool:
 
 
 def _run_tiers(wanted: Sequence[str], *, arguments: Sequence[str]) -> list[Count]:
-    """Run gates and tiers; what holds up a core for long waits until a job leaves one idle."""
+    """Run gates and tiers; the quick gates come before everything."""
     found = jobs([name for name in wanted if name != "gates" and prepared(name)])
-    quiet = len(found) > 1
-    todo = [partial(run_job, job, arguments=arguments, quiet=quiet) for job in found]
+    run = partial(run_job, arguments=arguments, quiet=len(found) > 1)
+    front = deque(partial(run, job) for job in found if job[1] in _IN_FRONT)
+    behind = deque(partial(run, job) for job in found if job[1] not in _IN_FRONT)
     counts: list[Count] = []
     if "gates" in wanted:
         counts.append(run_gates([gate for gate in gates() if gate[0] not in _LONG_GATES]))
-        todo.append(partial(run_gates, [gate for gate in gates() if gate[0] in _LONG_GATES]))
-    with ThreadPoolExecutor(max_workers=N_JOBS_AT_ONCE) as pool:
-        counts += pool.map(lambda one: one(), todo)
+        behind.append(partial(run_gates, [gate for gate in gates() if gate[0] in _LONG_GATES]))
+    lanes = [(front, behind)] * N_IN_FRONT + [(behind,)]
+    with ThreadPoolExecutor(max_workers=len(lanes)) as pool:
+        for done in pool.map(_drained, lanes):
+            counts += done
     return [in_sum(name, counts) for name in wanted]
+
+
+def _drained(queues: Sequence[deque[Callable[[], Count]]]) -> list[Count]:
+    """Run what is left in the queues, one after the other; others take from them too."""
+    counts = []
+    for queue in queues:
+        while True:
+            try:
+                job = queue.popleft()
+            except IndexError:
+                break
+            counts.append(job())
+    return counts
 
 
 def run_gate(arguments: Sequence[str]) -> int:

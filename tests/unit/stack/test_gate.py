@@ -1,6 +1,6 @@
 """The jobs of the gate: every test file is in one of them, and a tier without tests fails."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
@@ -29,10 +29,29 @@ def test_every_test_file_is_run_by_one_job() -> None:
 def test_jobs_of_one_tier_have_reports_of_their_own_and_the_longest_begins() -> None:
     found = jobs(["unit", "security", "component", "integration"])
     assert [name for _, name, _ in found] == [
-        *("integration", "integration-optimizer", "component"),
-        *("unit", "security"),
+        *("integration", "component"),
+        *("integration-optimizer", "security", "unit"),
     ]
     assert {tier for tier, _, _ in found} == {"unit", "security", "component", "integration"}
+
+
+def test_gates_run_beside_tiers_and_every_job_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str] = []
+
+    def job(one: gate.Job, **_how: object) -> Count:
+        ran.append(one[1])
+        return Count(one[0], 1, 0, 0.0)
+
+    def some_gates(chosen: Sequence[gate.Gate]) -> Count:
+        ran.extend(title for title, _, _ in chosen)
+        return Count("gates", len(chosen), 0, 0.0)
+
+    monkeypatch.setattr(gate, "run_job", job)
+    monkeypatch.setattr(gate, "run_gates", some_gates)
+    assert gate.run_gate([]) == 0
+    assert sorted(ran) == sorted(
+        [*(title for title, _, _ in gate.gates()), *(name for _, name, _ in jobs([*TIERS]))]
+    )
 
 
 def test_a_tier_is_the_sum_of_its_jobs() -> None:
