@@ -11,19 +11,20 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import FrameType
 
 from rich.table import Table
 
 from portal.connectors.metastore import Metastore
-from portal.lake.names import TableName
 from stack.dashboards import open_dashboards, trouble_front_ends
 from stack.demo_days import N_PLAYED_DAYS, Made, Progress, played_days
+from stack.demo_optimizer import make_report_token, set_up_optimizer
 from stack.errors import StackError
-from stack.lake import carts, clicks, feed, live, star, web_logs
+from stack.lake import clicks, feed, live
 from stack.lake.plan import DATABASES
 from stack.ledger import Ledger
 from stack.people import ADMINS, DEMO_PASSWORD, OPERATORS, OWNERS, log_ins
@@ -138,7 +139,8 @@ class Demo:
             if todo:
                 self._set_up_databases(stack, programs)
         self._play_days(stack, site, programs, formats)
-        self._set_up_optimizer(stack, programs)
+        set_up_optimizer(stack, programs, self.made)
+        make_report_token(programs, self.made, self._token_file)
         self._set_up_readiness(stack, programs)
         self._set_up_front_ends(stack, programs)
         with step("The portal's workers and supervisor"):
@@ -164,7 +166,13 @@ class Demo:
                 LakeWriter(self.var, ledger=stack.ledger, lakes=stack.lakes_file).start()
         if has_clicks:
             with step(f"A stream that leaves small files in {clicks.LIVE}, until it ends"):
-                StreamWriter(self.var, ledger=stack.ledger, lakes=stack.lakes_file).start()
+                StreamWriter(
+                    self.var,
+                    ledger=stack.ledger,
+                    lakes=stack.lakes_file,
+                    report_uri=f"http://127.0.0.1:{self.port}/api/optimizer/v1/{LAKE}/index-reports",
+                    token_file=self._token_file,
+                ).start()
 
     def _make_lake(self, programs: Programs) -> None:
         """Make the lake, and the portal's database beside it."""
@@ -228,47 +236,9 @@ class Demo:
                 f"Days left to play: {n_left}. Look around meanwhile; Home says how far they are."
             )
 
-    def _set_up_optimizer(self, stack: Stack, programs: Programs) -> None:
-        """Make the lake's tables known, and say what is wanted of some of them."""
-        with Metastore.connect(stack.config()) as metastore:
-            has_clicks, has_carts = clicks.is_there(metastore), carts.is_there(metastore)
-            has_logs, has_star = web_logs.is_there(metastore), star.is_there(metastore)
-        wanted: dict[str, tuple[TableName, str, Mapping[str, object], str]] = {}
-        if has_star:
-            why = "A dashboard sums it up by maker, category and city"
-            wanted["cubes"] = (star.ORDERS, "iceberg", star.POLICY, why)
-        if has_clicks:
-            why = "A stream writes it: small files and deletes all day long"
-            wanted["optimizer"] = (clicks.LIVE, "iceberg", clicks.POLICY, why)
-        if has_logs:
-            why = "People look for request ids and for words of messages"
-            wanted["indexes"] = (web_logs.LOGS, "iceberg", web_logs.POLICY, why)
-        if has_carts:
-            for name, values in carts.POLICIES.items():
-                why = "Its writer schedules, and leaves the rest to services"
-                wanted[f"services of {name}"] = (name, "hudi", values, why)
-        for number, (made, (table, form, values, why)) in enumerate(wanted.items()):
-            with self.made.once(made, f"What is wanted of {table}") as todo:
-                if todo and not number:
-                    programs.portal("optimizer_poll", LAKE)
-                if todo:
-                    command = ["optimizer_policy", f"{table.db}.{table.table}"]
-                    command += [json.dumps(dict(values)), "--format", form, "--lake", LAKE]
-                    command += ["--user", next(iter(ADMINS)), "--reason", why]
-                    programs.portal(*command)
-
-        if has_star:
-            self._set_up_cube(programs)
-
-    def _set_up_cube(self, programs: Programs) -> None:
-        """Declare the cube of the star schema."""
-        table = f"{star.ORDERS.db}.{star.ORDERS.table}"
-        with self.made.once("cube", f"A cube of {table}") as todo:
-            if todo:
-                command = ["optimizer_cube", table, json.dumps(dict(star.CUBE))]
-                command += ["--lake", LAKE, "--user", star.OWNER]
-                command += ["--reason", "The sales dashboard asks for sums by maker and city"]
-                programs.portal(*command)
+    @property
+    def _token_file(self) -> Path:
+        return self.var / "reports.token"
 
     def _set_up_readiness(self, stack: Stack, programs: Programs) -> None:
         """Declare by when a table's partitions are ready; the portal looks as soon as it runs."""

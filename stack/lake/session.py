@@ -52,7 +52,9 @@ def open_session(
     return _open(settings)
 
 
-def open_small_session(config: LakeConfig, *, user: str) -> SparkSession:
+def open_small_session(
+    config: LakeConfig, *, user: str, more: Mapping[str, str] | None = None
+) -> SparkSession:
     """Open a session for Iceberg tables alone, with one core and little memory."""
     os.environ["HADOOP_USER_NAME"] = user
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -70,6 +72,7 @@ def open_small_session(config: LakeConfig, *, user: str) -> SparkSession:
             **_iceberg(config),
             # Others commit to the same tables meanwhile.
             f"spark.sql.catalog.{ICEBERG}.cache-enabled": "false",
+            **(more or {}),
         },
         with_hive=False,
     )

@@ -1,9 +1,10 @@
-"""A stream into an Iceberg table: python -m stack.lake.stream LAKES_JSON writes it, then ends.
+"""A stream into an Iceberg table: python -m stack.lake.stream LAKES_JSON REPORT_URI TOKEN_FILE.
 
 Every beat commits a few small files to the partition of the day, some beats delete rows as well;
 so health falls, and whoever looks after the table has to bring it back. The table itself remembers
 how far the stream has come: a writer that was killed goes on where it stood, and one that was done
-has nothing to do.
+has nothing to do. Between beats the readers of other tables ask in the same session, because one
+more Spark would take as much memory again.
 """
 
 import os
@@ -20,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from portal.connectors.lake_config import load_lakes
+from stack.lake import readers
 from stack.lake.clicks import COMMITS, COMMITS_VARIABLE, LEFT, LIVE, OWNER, create_sql
 from stack.lake.session import ICEBERG, open_small_session
 from stack.stack import LAKE
@@ -122,7 +124,10 @@ def make_clicks(spark: SparkSession, *, now: datetime) -> None:
 def main() -> None:
     """Beat until the last one; a metastore that is away costs a beat, and twice as many at most."""
     n_wanted = int(os.environ.get(COMMITS_VARIABLE, COMMITS))
-    spark = open_small_session(load_lakes(Path(sys.argv[1]))[LAKE], user=OWNER)
+    config, uri, token_file = load_lakes(Path(sys.argv[1]))[LAKE], sys.argv[2], Path(sys.argv[3])
+    more = readers.settings(config, report_uri=uri, token_file=token_file)
+    spark = open_small_session(config, user=OWNER, more=more)
+    asking = readers.Readers(spark)
     stream = Stream(spark, f"{ICEBERG}.{LIVE.db}.{LIVE.table}")
     for _ in range(_TRIES * n_wanted):
         started = time.monotonic()
@@ -132,6 +137,7 @@ def main() -> None:
                 break
             stream.beat(number, now=datetime.now(UTC))
             print(f"Beat {number} of {n_wanted} is written to {LIVE}.", flush=True)
+            print(f"Read {asking.ask()}", flush=True)
         except (PySparkException, Py4JError) as error:
             print(f"A beat failed: {str(error)[:500]}", flush=True)
         time.sleep(max(0.0, SECONDS - (time.monotonic() - started)))

@@ -2,7 +2,9 @@
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
+from stack.ledger import Ledger
 from stack.servers.lake_writer import LakeWriter
 
 
@@ -11,6 +13,12 @@ class StreamWriter(LakeWriter):
 
     name = "stream-writer"
 
+    def __init__(
+        self, var: Path, *, ledger: Ledger, lakes: Path, report_uri: str, token_file: Path
+    ) -> None:
+        super().__init__(var, ledger=ledger, lakes=lakes)
+        self._reports = (report_uri, str(token_file))
+
     def command(self) -> Sequence[str]:
         """Return the module's argv."""
-        return [sys.executable, "-m", "stack.lake.stream", str(self._lakes)]
+        return [sys.executable, "-m", "stack.lake.stream", str(self._lakes), *self._reports]

@@ -1,7 +1,10 @@
 """Make an API token for somebody from a shell, for set-ups that nobody clicks through."""
 
+import os
+from contextlib import nullcontext
 from datetime import UTC, datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, TextIO
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
@@ -12,7 +15,7 @@ from portal.people.tokens import token_make_on_host
 
 
 class Command(BaseCommand):
-    """Makes one token; its secret alone goes to standard output, for a file of mode 0600."""
+    """Makes one token; its secret alone goes to standard output, or into a file of mode 0600."""
 
     help = "Make an API token and print its secret, which is shown only now."
 
@@ -23,14 +26,29 @@ class Command(BaseCommand):
         parser.add_argument("--name", required=True, help="which program it is for")
         parser.add_argument("--scope", action="append", required=True, help=scopes or "none yet")
         parser.add_argument("--days", type=int, default=90, help="how long it lives (90)")
+        parser.add_argument("--file", type=Path, help="for the secret; nobody else may read it")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make it; what can be known of it goes to standard error."""
         wish = TokenParams(options["name"], tuple(options["scope"]), options["days"])
+        place: Path | None = options["file"]
         try:
-            made = token_make_on_host(options["user"], wish, now=datetime.now(UTC))
+            out = nullcontext(self.stdout) if place is None else _private(place)
+            with out as kept:
+                made = token_make_on_host(options["user"], wish, now=datetime.now(UTC))
+                kept.write(f"{made.secret}\n")
+        except OSError as error:
+            raise CommandError(
+                f"{place}: {error.strerror}. Name a file that can be made."
+            ) from error
         except PortalError as error:
             raise CommandError(f"{error.code}: {error.message}") from error
-        self.stdout.write(made.secret)
         token = made.token
         self.stderr.write(f"Token {token.public_id} lives until {token.expires_at:%Y-%m-%d} UTC.")
+
+
+def _private(place: Path) -> TextIO:
+    """Open a file that nobody else may read; what it held is gone."""
+    number = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    os.fchmod(number, 0o600)
+    return os.fdopen(number, "w", encoding="ascii")

@@ -1,6 +1,7 @@
 """A token made from a shell: the secret alone on standard output, everything else in words."""
 
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -32,6 +33,21 @@ def test_the_secret_alone_is_printed(people: People) -> None:
     assert (found.expires_at - found.made_at).days == 30
     assert secret not in err
     assert str(found.public_id) in err
+
+
+def test_the_secret_is_kept_in_a_file_for_its_owner_alone(people: People, tmp_path: Path) -> None:
+    place = tmp_path / "secret"
+    place.touch(mode=0o644)
+    out, _ = run(file=place)
+    assert out == ""
+    assert token_of(place.read_text("ascii").strip(), address="", now=timezone.now())
+    assert place.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_that_cannot_be_made_leaves_no_token(people: People, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="No such file or directory"):
+        run(file=tmp_path / "no such folder" / "secret")
+    assert not ApiToken.objects.exists()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,66 @@
+"""What the demo wants of its Iceberg and Hudi tables: policies, a cube, and reports of readers."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from portal.connectors.metastore import Metastore
+from portal.lake.names import TableName
+from stack.demo_days import Made
+from stack.lake import carts, clicks, star, web_logs
+from stack.people import ADMINS
+from stack.programs import Programs
+from stack.stack import LAKE, Stack
+
+
+def set_up_optimizer(stack: Stack, programs: Programs, made: Made) -> None:
+    """Make the lake's tables known, and say what is wanted of some of them."""
+    with Metastore.connect(stack.config()) as metastore:
+        has_clicks, has_carts = clicks.is_there(metastore), carts.is_there(metastore)
+        has_logs, has_star = web_logs.is_there(metastore), star.is_there(metastore)
+    wanted: dict[str, tuple[TableName, str, Mapping[str, object], str]] = {}
+    if has_star:
+        why = "A dashboard sums it up by maker, category and city"
+        wanted["cubes"] = (star.ORDERS, "iceberg", star.POLICY, why)
+    if has_clicks:
+        why = "A stream writes it: small files and deletes all day long"
+        wanted["optimizer"] = (clicks.LIVE, "iceberg", clicks.POLICY, why)
+    if has_logs:
+        why = "People look for request ids and for words of messages"
+        wanted["indexes"] = (web_logs.LOGS, "iceberg", web_logs.POLICY, why)
+    if has_carts:
+        for name, values in carts.POLICIES.items():
+            why = "Its writer schedules, and leaves the rest to services"
+            wanted[f"services of {name}"] = (name, "hudi", values, why)
+    for number, (title, (table, form, values, why)) in enumerate(wanted.items()):
+        with made.once(title, f"What is wanted of {table}") as todo:
+            if todo and not number:
+                programs.portal("optimizer_poll", LAKE)
+            if todo:
+                command = ["optimizer_policy", f"{table.db}.{table.table}"]
+                command += [json.dumps(dict(values)), "--format", form, "--lake", LAKE]
+                command += ["--user", next(iter(ADMINS)), "--reason", why]
+                programs.portal(*command)
+
+    if has_star:
+        _set_up_cube(programs, made)
+
+
+def make_report_token(programs: Programs, made: Made, place: Path) -> None:
+    """Make the token by which readers report."""
+    with made.once("reports", "A token for readers that report") as todo:
+        if todo:
+            command = ["token_make", "--user", star.OWNER, "--name", "dashboards"]
+            command += ["--scope", "optimizer", "--file", str(place)]
+            programs.portal(*command)
+
+
+def _set_up_cube(programs: Programs, made: Made) -> None:
+    """Declare the cube of the star schema."""
+    table = f"{star.ORDERS.db}.{star.ORDERS.table}"
+    with made.once("cube", f"A cube of {table}") as todo:
+        if todo:
+            command = ["optimizer_cube", table, json.dumps(dict(star.CUBE))]
+            command += ["--lake", LAKE, "--user", star.OWNER]
+            command += ["--reason", "The sales dashboard asks for sums by maker and city"]
+            programs.portal(*command)
