@@ -38,8 +38,6 @@ def local_session() -> SparkSession:
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.shuffle.partitions", "1")
         .config("spark.sql.adaptive.enabled", "false")
-        .config("spark.sql.codegen.wholeStage", "false")
-        .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         # Aggregates of tables that have cubes are answered from them; all else is left alone.
         .config("spark.sql.extensions", "lakewarden.cubes.CubeExtensions")
         .config("spark.jars", ",".join(map(str, jars)))
