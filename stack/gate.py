@@ -33,8 +33,10 @@ TIERS: Mapping[str, Sequence[str]] = {
     "faults": ("tests/faults",),
     "browser": ("tests/browser",),
 }
-OPT_IN: Mapping[str, Sequence[str]] = {"trino": ("tests/trino",)}
-"""Tiers that run only where they are named: what they need is large or slow."""
+_NEEDS_MORE = ("tests/trino",)
+_LONG = ("-m", "long", "tests", "--ignore=tests/trino")
+OPT_IN: Mapping[str, Sequence[str]] = {"trino": _NEEDS_MORE, "long": _LONG}
+"""Tiers that run only where they are named: they need much, or take long (ADR 0048)."""
 PREPARATIONS: Mapping[str, Callable[[], object]] = {"trino": fetch_trino}
 """What must be fetched before a tier; one that fails is the tier's failure."""
 Gate = tuple[str, Sequence[str], Mapping[str, str]]
@@ -152,7 +154,7 @@ def run_job(job: Job, *, arguments: Sequence[str], quiet: bool) -> Count:
     report = _log(name).with_suffix(".xml")
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}"]
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "not long", f"--junitxml={report}"]
     if quiet and name not in _IN_FRONT:
         command = [*_YIELDING, *command]
     status = _pytest([*command, *arguments, *words], log=_log(name), quiet=quiet)
@@ -214,7 +216,7 @@ def tests_of(area: str) -> list[str]:
     Opt-in tiers are left out: they run only where they are named.
     """
     imports = re.compile(rf"^\s*(from|import) {re.escape(area.replace('/', '.'))}\b", re.MULTILINE)
-    opt_in = [REPO / folder for folders in OPT_IN.values() for folder in folders]
+    opt_in = [REPO / folder for folder in _NEEDS_MORE]
     found = [
         path
         for path in sorted(REPO.glob("tests/**/test_*.py"))

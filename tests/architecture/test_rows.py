@@ -1,4 +1,4 @@
-"""Tests the inventory: every row that the product claims has a test on real servers."""
+"""Tests the inventory: every row that the product claims has a test on real servers in the gate."""
 
 import ast
 from collections.abc import Iterator
@@ -24,6 +24,19 @@ def test_rows_are_named_by_tests_on_real_servers_only() -> None:
         and not module.name.startswith(("tests/integration/", "tests/faults/"))
     ]
     assert strays == []
+
+
+def test_a_row_is_not_left_to_the_long_tier() -> None:
+    tests = (node for one in modules("tests") for node in one.nodes(ast.FunctionDef))
+    marks = [
+        {ast.unparse(mark).partition("(")[0] for mark in test.decorator_list} for test in tests
+    ]
+    assert {"pytest.mark.rows", "pytest.mark.long"} not in map(_of_both, marks)
+    assert {"pytest.mark.long"} in map(_of_both, marks)
+
+
+def _of_both(marks: set[str]) -> set[str]:
+    return marks & {"pytest.mark.rows", "pytest.mark.long"}
 
 
 def _rows(module: Module) -> Iterator[str]:

@@ -192,7 +192,7 @@ def test_what_an_owner_sees_of_plans_and_backups(
         alice.keep(f"{name}-as-alice")
 
 
-@pytest.mark.parametrize("name", ["alice", "otto"])
+@pytest.mark.parametrize("name", ["alice", pytest.param("otto", marks=pytest.mark.long)])
 def test_every_page_of_an_owner_and_of_an_operator(opened: Opener, name: str) -> None:
     """They are the pages of an admin with less on them, so axe looks at the admin's only."""
     person = opened(name)
@@ -219,9 +219,9 @@ def test_the_log_in_page_and_a_page_that_is_not_there(opened: Opener) -> None:
     alice.keep("not-found")
 
 
-def test_pages_read_without_scripts(demo: Demo, opened: Opener) -> None:
+def test_pages_read_without_scripts(opened: Opener) -> None:
     ada = opened("ada", script=False, width=NARROW)
-    for name, address in (FIXED | of_the_day(demo)).items():
+    for name, address in FIXED.items():
         page = ada.go(address)
         assert page.get_by_role("heading", level=1).is_visible(), name
         if name != "login-again":  # a door, not a page of the frame

@@ -11,7 +11,7 @@ from tests.browser.look import NARROW, WIDE
 pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.timeout(900, func_only=True)]
 
 
-@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("width", [pytest.param(WIDE, marks=pytest.mark.long), NARROW])
 def test_the_field_is_found_and_used_by_keyboard_alone(opened: Opener, width: int) -> None:
     ada = opened("ada", width=width)
     page = ada.go("/runs/")

@@ -55,6 +55,8 @@ def config_of(root: Path) -> LakeConfig:
 class FileLake(IcebergLake):
     """A database of Iceberg tables in a folder, in a session of its own until it is closed."""
 
+    shared: SparkSession
+
     @classmethod
     def at(cls, spark: SparkSession, root: Path, *, db: str = "shop") -> "FileLake":
         session = spark.newSession()
@@ -62,11 +64,13 @@ class FileLake(IcebergLake):
         _sessions(session).setActiveSession(session._jsparkSession)
         use_folder(session, root)
         session.sql(f"CREATE NAMESPACE IF NOT EXISTS lake.{db}")
-        return cls(session, config_of(root), db, root)
+        made = cls(session, config_of(root), db, root)
+        made.shared = spark
+        return made
 
     def close(self) -> None:
-        """Let names be those of the session that others share."""
-        _sessions(self.spark).clearActiveSession()
+        """Let names be those of the session that others share; without one nothing finds any."""
+        _sessions(self.spark).setActiveSession(self.shared._jsparkSession)
 
     def kill(self, task: dict[str, Any], point: str) -> bool:
         """Let another process do a task until it reaches a failpoint, at which it is killed -9.

@@ -51,6 +51,10 @@ _SETTINGS = {
     "spark.sql.parquet.compression.codec": "snappy",
     # Else each step of the judgement copies every row whole.
     "spark.sql.optimizer.collapseProjectAlwaysInline": "true",
+    # Of many columns and few constants: it walks the whole plan again and again for nothing.
+    "spark.sql.optimizer.excludedRules": (
+        "org.apache.spark.sql.catalyst.optimizer.FoldablePropagation"
+    ),
     # Compiling a plan costs more than a small lake's rows; `_tune` turns it on for a big one.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 # In the gate; before a release 5,000 of 100 steps (CONTRIBUTING.md says how).
-EXAMPLES = int(os.environ.get("LW_APPROVAL_EXAMPLES", "200"))
+EXAMPLES = int(os.environ.get("LW_APPROVAL_EXAMPLES", "60"))
 STEPS = int(os.environ.get("LW_APPROVAL_STEPS", "50"))
 
 

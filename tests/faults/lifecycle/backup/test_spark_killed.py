@@ -57,7 +57,7 @@ def _jvm(launched: Launched) -> psutil.Process:
 
 
 @pytest.mark.parametrize("point", _POINTS)
-@pytest.mark.parametrize("victim", ["jvm", "python"])
+@pytest.mark.parametrize("victim", ["jvm", pytest.param("python", marks=pytest.mark.long)])
 def test_half_of_the_application_killed_loses_nothing(
     embedded_stack: Stack, tmp_path: Path, point: str, victim: str
 ) -> None:

@@ -42,7 +42,10 @@ PARTS = [("a",), ("b c",), ("50%",)]
 LOST = pytest.mark.parametrize("lost", [unanswered, repeated], ids=["unanswered", "repeated"])
 
 
-@pytest.fixture(params=["embedded_stack", "full_stack"], ids=["local", "hdfs"])
+@pytest.fixture(
+    params=[pytest.param("embedded_stack", marks=pytest.mark.long), "full_stack"],
+    ids=["local", "hdfs"],
+)
 def lake(request: pytest.FixtureRequest) -> Iterator[ActLake]:
     """A fresh database and backup root, on local files and on HDFS."""
     stack: Stack = request.getfixturevalue(request.param)

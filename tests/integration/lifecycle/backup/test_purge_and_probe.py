@@ -134,7 +134,7 @@ class Scene:
         assert counts["sent"], counts
 
 
-@pytest.fixture(params=["embedded_stack", "full_stack"])
+@pytest.fixture(params=[pytest.param("embedded_stack", marks=pytest.mark.long), "full_stack"])
 def scene(request: pytest.FixtureRequest, tmp_path: Path, settings: Settings) -> Iterator[Scene]:
     """Derby, local files and `local[*]`; then MariaDB, HDFS and a standalone master."""
     stack: Stack = request.getfixturevalue(request.param)

@@ -43,7 +43,7 @@ class Program:
         return restore_backup.restore(backup, wanted)
 
 
-@pytest.fixture(params=["embedded_stack", "full_stack"])
+@pytest.fixture(params=[pytest.param("embedded_stack", marks=pytest.mark.long), "full_stack"])
 def program(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[Program]:
     stack: Stack = request.getfixturevalue(request.param)
     for lake in make_lake(stack):

@@ -42,7 +42,7 @@ ON_THE_CLUSTER = {
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
 
 
-@pytest.fixture(params=["embedded_stack", "full_stack"])
+@pytest.fixture(params=[pytest.param("embedded_stack", marks=pytest.mark.long), "full_stack"])
 def story(request: pytest.FixtureRequest, tmp_path: Path, settings: Settings) -> Iterator[Story]:
     """The story's lake on Derby and local files, then on MariaDB, HDFS and standalone Spark."""
     stack: Stack = request.getfixturevalue(request.param)

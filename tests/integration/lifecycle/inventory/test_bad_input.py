@@ -126,6 +126,7 @@ def text_of(client: Client, address: str) -> str:
     return text
 
 
+@pytest.mark.long
 def log_of(run: Run) -> str:
     return "\n".join(
         RunEvent.objects.filter(run=run).order_by("seq").values_list("text", flat=True)

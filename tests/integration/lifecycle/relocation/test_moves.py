@@ -17,7 +17,7 @@ from tests.support.act_lake import ActLake, Snapshot
 from tests.support.moves import move, move_of, moves_of
 
 
-@pytest.fixture(params=["embedded_stack", "full_stack"])
+@pytest.fixture(params=[pytest.param("embedded_stack", marks=pytest.mark.long), "full_stack"])
 def lake(request: pytest.FixtureRequest) -> Iterator[ActLake]:
     yield from make_lake(request.getfixturevalue(request.param))
 

@@ -106,6 +106,7 @@ def test_a_query_that_ran_counts_once_with_what_it_did_not_read(
     assert "channel" not in text
 
 
+@pytest.mark.long
 def test_rows_afresh_and_bytes_of_covered_files_alone(
     spark: SparkSession, tmp_path: Path, portal: ReportPortal
 ) -> None:

@@ -111,6 +111,7 @@ class Walk:
         self.cube.build(units).publish(exact=False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(WALKS))
 def test_queries_are_equal_whatever_happens(spark: SparkSession, tmp_path: Path, seed: int) -> None:
     walk = Walk(Star(spark, tmp_path).fill(), seed)

@@ -51,7 +51,9 @@ def make_tables(stack: Stack) -> None:
             )
 
 
-@pytest.mark.parametrize("form", ["embedded_stack", "full_stack"])
+@pytest.mark.parametrize(
+    "form", [pytest.param("embedded_stack", marks=pytest.mark.long), "full_stack"]
+)
 def test_all_iceberg_tables_and_no_others_are_read(
     form: str, spark: SparkSession, settings: Any, request: pytest.FixtureRequest
 ) -> None:

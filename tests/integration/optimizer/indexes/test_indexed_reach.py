@@ -22,6 +22,7 @@ from tests.integration.optimizer.indexes.test_indexed_changes import ALL, KINDS,
 from tests.support.indexed_tables import IndexedTables
 
 
+@pytest.mark.long
 @pytest.fixture(scope="module")
 def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> IndexedTables:
     return IndexedTables.under(spark, tmp_path_factory.mktemp("reach"))
@@ -95,6 +96,7 @@ class Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+@pytest.mark.long
 @pytest.fixture
 def rest_uri(lake: IndexedTables) -> Iterator[str]:
     """A server of the REST catalog's reads on loopback."""
@@ -106,6 +108,7 @@ def rest_uri(lake: IndexedTables) -> Iterator[str]:
     server.server_close()
 
 
+@pytest.mark.long
 def test_tables_of_a_rest_catalog_are_read_with_their_indexes(
     lake: IndexedTables, rest_uri: str
 ) -> None:

@@ -108,6 +108,7 @@ def is_count(rows: QuerySet[OptimizeTask], n: int) -> bool:
     return rows.count() == n
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("near_line")
 def test_it_sees_each_plan_of_the_writers_by_itself_and_executes_it(
     spark: SparkSession, embedded_stack: Stack, tmp_path: Path

@@ -127,6 +127,7 @@ class Story:
         self.execute()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [7, 20])
 def test_rows_are_those_of_a_model_after_any_story(
     services: Services, tmp_path: Path, seed: int

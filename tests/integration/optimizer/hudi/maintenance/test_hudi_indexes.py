@@ -28,6 +28,7 @@ def rows_of(k: int) -> list[Row]:
     return [(i, f"2026-05-0{1 + i % 2}", f"w{k}.{i}", k) for i in range(8)]
 
 
+@pytest.mark.long
 def test_hash_buckets_are_compacted_and_their_clusterings_left_to_the_writer(
     spark: SparkSession, services: Services, tmp_path: Path
 ) -> None:
@@ -46,6 +47,7 @@ def test_hash_buckets_are_compacted_and_their_clusterings_left_to_the_writer(
     assert table.rows() == rows_of(2)
 
 
+@pytest.mark.long
 def test_the_record_index_follows_what_services_do(
     spark: SparkSession, services: Services, tmp_path: Path
 ) -> None:

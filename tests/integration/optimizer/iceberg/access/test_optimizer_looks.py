@@ -253,6 +253,7 @@ def test_old_writes_go_when_no_snapshot_has_a_file_of_theirs(tables: Tables) -> 
     assert set(row.layouts.values_list("write_id", flat=True)) == {ids[1], "last"}
 
 
+@pytest.mark.long
 def test_a_table_that_cannot_be_looked_at_says_why_and_stops_no_other(tables: Tables) -> None:
     for name in ("corrupt", "missing", "replaced", "gone", "whole"):
         tables.make(name, "id BIGINT, dt STRING", by="dt")

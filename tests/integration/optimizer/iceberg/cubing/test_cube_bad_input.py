@@ -79,6 +79,7 @@ def test_a_key_that_comes_twice_after_the_build_stops_builds_until_it_is_gone(
     assert same(table, BY_CITY)
 
 
+@pytest.mark.long
 def test_a_row_without_its_partner_leaves_its_file_uncovered(table: CubedTable) -> None:
     table.say("INSERT INTO {t} VALUES (900, '2026-05-01', 77, 5, 1.5, 'a')")
     table.keep()
@@ -118,6 +119,7 @@ def test_twelve_dimensions_as_large_as_the_table_are_refused(lake: FileLake) -> 
     assert found["cube_rows"] <= found["star_rows"] <= 1.5 * found["cube_rows"] + 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("budget", "has_tree"), [(1.01, False), (9.0, True)])
 def test_a_star_tree_stays_within_its_budget(
     table: CubedTable, budget: float, *, has_tree: bool
@@ -154,6 +156,7 @@ def test_nan_and_negative_zero_are_those_of_the_table(table: CubedTable) -> None
     assert "order of the rows" in table.keep(summed)["reason"].replace("its rows", "the rows")
 
 
+@pytest.mark.long
 def test_sums_overflow_as_those_of_the_table_or_are_refused(table: CubedTable) -> None:
     table.say("ALTER TABLE {t} ADD COLUMNS (big BIGINT, money DECIMAL(28, 0), most DECIMAL(38, 0))")
     high = "9" * 28
@@ -179,6 +182,7 @@ def test_sums_overflow_as_those_of_the_table_or_are_refused(table: CubedTable) -
     assert "28 digits" in refused["reason"] or "38 digits" in refused["reason"], refused
 
 
+@pytest.mark.long
 def test_days_at_the_edges_of_a_zone_are_answered_in_that_zone_only(table: CubedTable) -> None:
     spark = table.lake.spark
     table.say("ALTER TABLE {t} ADD COLUMN at TIMESTAMP")

@@ -75,7 +75,7 @@ def filled(lake: IcebergLake, form: str) -> WrittenTable:
     return table
 
 
-@pytest.mark.parametrize("form", ["parquet", "orc"])
+@pytest.mark.parametrize("form", ["parquet", pytest.param("orc", marks=pytest.mark.long)])
 def test_the_jvm_builds_what_python_builds_byte_for_byte(
     iceberg_lake: IcebergLake, form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

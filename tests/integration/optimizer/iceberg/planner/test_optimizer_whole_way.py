@@ -138,6 +138,7 @@ def test_an_orphan_file_goes_once_two_people_have_approved_exactly_the_list(
     assert row.inspect_due_at is not None
 
 
+@pytest.mark.long
 def test_manifests_asked_for_are_few_at_the_next_look(lake: IcebergLake) -> None:
     table = small_files(lake.table(by=""), 22)
     follow()

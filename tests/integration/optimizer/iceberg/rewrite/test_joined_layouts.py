@@ -43,7 +43,9 @@ def brands(lake: IcebergLake, table: WrittenTable, other: str) -> list[set[str |
     return [set(row["brands"]) for row in spread.collect()]
 
 
-@pytest.mark.parametrize("layout", ["sort(part.brand)", "hilbert(part.brand,id)"])
+@pytest.mark.parametrize(
+    "layout", ["sort(part.brand)", pytest.param("hilbert(part.brand,id)", marks=pytest.mark.long)]
+)
 def test_a_table_is_put_in_order_by_a_column_of_a_joined_table(
     iceberg_lake: IcebergLake, layout: str
 ) -> None:
@@ -76,6 +78,7 @@ def test_a_table_is_put_in_order_by_a_column_of_a_joined_table(
         assert nothing["outcome"] == "NOTHING", nothing
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "key", "rows"),
     [

@@ -37,7 +37,14 @@ def check_nothing_left(table: WrittenTable) -> None:
     assert table.unknown_files() == set()
 
 
-@pytest.mark.parametrize("how", ["missing", "corrupt", "other bytes"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param("missing", marks=pytest.mark.long),
+        "corrupt",
+        pytest.param("other bytes", marks=pytest.mark.long),
+    ],
+)
 def test_a_file_that_cannot_be_read_stops_its_own_group_alone(
     iceberg_lake: IcebergLake, how: str
 ) -> None:
@@ -107,6 +114,7 @@ def test_a_full_disk_ends_the_task_and_the_room_is_given_back(iceberg_lake: Iceb
     assert later["outcome"] == "DONE", later
 
 
+@pytest.mark.long
 def test_a_table_named_like_a_full_disk_is_told_of_its_missing_file(
     iceberg_lake: IcebergLake,
 ) -> None:
@@ -117,6 +125,7 @@ def test_a_table_named_like_a_full_disk_is_told_of_its_missing_file(
     table.say("DROP TABLE {t}")
 
 
+@pytest.mark.long
 def test_fifty_thousand_files_of_one_partition_are_planned_in_little_memory(
     iceberg_lake: IcebergLake,
 ) -> None:
@@ -168,6 +177,7 @@ LAYOUTS = {
 }
 
 
+@pytest.mark.long
 def test_layouts_that_cannot_be_are_refused_with_the_tables_name(iceberg_lake: IcebergLake) -> None:
     lake = iceberg_lake
     table = small_files(lake.table(), 2)
@@ -187,6 +197,7 @@ def test_layouts_that_cannot_be_are_refused_with_the_tables_name(iceberg_lake: I
     assert table.unknown_files() == set()
 
 
+@pytest.mark.long
 def test_a_table_without_rows_has_nothing_to_do_whatever_is_asked(
     iceberg_lake: IcebergLake,
 ) -> None:
@@ -207,6 +218,7 @@ def test_a_table_without_rows_has_nothing_to_do_whatever_is_asked(
     assert never.unknown_files() | no_more.unknown_files() == set()
 
 
+@pytest.mark.long
 def test_a_writer_that_never_rests_is_given_way_to_and_no_job_turns_for_ever(
     iceberg_lake: IcebergLake,
 ) -> None:
