@@ -126,13 +126,13 @@ def text_of(client: Client, address: str) -> str:
     return text
 
 
-@pytest.mark.long
 def log_of(run: Run) -> str:
     return "\n".join(
         RunEvent.objects.filter(run=run).order_by("seq").values_list("text", flat=True)
     )
 
 
+@pytest.mark.long
 def test_odd_tables_and_places_are_said_on_page_api_and_log(odd: OddLake) -> None:
     run = odd.scan()
     assert run.state == "DONE", run.error

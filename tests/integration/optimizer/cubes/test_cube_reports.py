@@ -106,7 +106,6 @@ def test_a_query_that_ran_counts_once_with_what_it_did_not_read(
     assert "channel" not in text
 
 
-@pytest.mark.long
 def test_rows_afresh_and_bytes_of_covered_files_alone(
     spark: SparkSession, tmp_path: Path, portal: ReportPortal
 ) -> None:
@@ -120,6 +119,7 @@ def test_rows_afresh_and_bytes_of_covered_files_alone(
     assert one["bytes"] == sum(Path(path.removeprefix("file:")).stat().st_size for path in covered)
 
 
+@pytest.mark.long
 def test_a_portal_that_hangs_slows_no_query_and_a_full_queue_is_counted(
     spark: SparkSession, tmp_path: Path, portal: ReportPortal
 ) -> None:

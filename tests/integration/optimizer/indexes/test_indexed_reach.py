@@ -22,12 +22,12 @@ from tests.integration.optimizer.indexes.test_indexed_changes import ALL, KINDS,
 from tests.support.indexed_tables import IndexedTables
 
 
-@pytest.mark.long
 @pytest.fixture(scope="module")
 def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> IndexedTables:
     return IndexedTables.under(spark, tmp_path_factory.mktemp("reach"))
 
 
+@pytest.mark.long
 def test_stripes_of_orc_without_a_matching_row_are_not_read(lake: IndexedTables) -> None:
     name = "reach.orc"
     lake.sql(
@@ -96,7 +96,6 @@ class Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-@pytest.mark.long
 @pytest.fixture
 def rest_uri(lake: IndexedTables) -> Iterator[str]:
     """A server of the REST catalog's reads on loopback."""
@@ -137,6 +136,7 @@ def test_tables_of_a_rest_catalog_are_read_with_their_indexes(
         assert indexed.rdd.getNumPartitions() <= most
 
 
+@pytest.mark.long
 def test_version_3_and_a_jdbc_catalog_from_a_standalone_cluster_with_icebergs_extension(
     full_stack: Stack, tmp_path: Path
 ) -> None:

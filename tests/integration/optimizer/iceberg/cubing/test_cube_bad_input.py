@@ -79,7 +79,6 @@ def test_a_key_that_comes_twice_after_the_build_stops_builds_until_it_is_gone(
     assert same(table, BY_CITY)
 
 
-@pytest.mark.long
 def test_a_row_without_its_partner_leaves_its_file_uncovered(table: CubedTable) -> None:
     table.say("INSERT INTO {t} VALUES (900, '2026-05-01', 77, 5, 1.5, 'a')")
     table.keep()
@@ -96,6 +95,7 @@ def test_a_row_without_its_partner_leaves_its_file_uncovered(table: CubedTable) 
         same(table, query)
 
 
+@pytest.mark.long
 def test_twelve_dimensions_as_large_as_the_table_are_refused(lake: FileLake) -> None:
     table = CubedTable.make(lake)
     columns = ", ".join(f"CAST(id * {n + 3} % 97 AS INT) AS d{n}" for n in range(12))
@@ -156,7 +156,6 @@ def test_nan_and_negative_zero_are_those_of_the_table(table: CubedTable) -> None
     assert "order of the rows" in table.keep(summed)["reason"].replace("its rows", "the rows")
 
 
-@pytest.mark.long
 def test_sums_overflow_as_those_of_the_table_or_are_refused(table: CubedTable) -> None:
     table.say("ALTER TABLE {t} ADD COLUMNS (big BIGINT, money DECIMAL(28, 0), most DECIMAL(38, 0))")
     high = "9" * 28
@@ -212,6 +211,7 @@ def test_days_at_the_edges_of_a_zone_are_answered_in_that_zone_only(table: Cubed
         spark.conf.set("spark.sql.session.timeZone", "UTC")
 
 
+@pytest.mark.long
 def test_renamed_and_dropped_columns_are_said_and_answers_stay_right(table: CubedTable) -> None:
     table.keep()
     renamed = BY_MODE.replace("mode", "way")
