@@ -1,7 +1,8 @@
 """Runs the gates, then every tier of tests, and counts what ran.
 
-Two jobs run side by side, the longest first. They often wait for servers, so a third one, of those
-in which nothing has to happen within seconds, runs behind them with what they leave of the cores.
+Two jobs run side by side, the longest first. They often wait for servers, so one that only computes
+runs behind them with what they leave of the cores; a third one of their kind would make what has to
+happen within seconds too late.
 """
 
 import os
@@ -50,12 +51,13 @@ PARTS: Mapping[str, Mapping[str, Sequence[str]]] = {
     }
 }
 """The jobs of a tier that takes longer than the others, each with servers of its own."""
-_IN_FRONT = ("integration", "browser", "component", "faults")
-"""Two of these run at once, in this order: their tests wait for things with a clock in hand."""
+_IN_FRONT = (
+    *("integration", "browser", "integration-optimizer"),
+    *("component", "faults", "security"),
+)
+"""Two of these run at once, in this order."""
 N_IN_FRONT = 2
-_BEHIND = ("integration-optimizer", "security")
-"""The first of the jobs behind them."""
-_YIELDING = ("nice", "-n", "10")
+_YIELDING = ("nice", "-n", "19")
 _LONG_GATES = {"types"}
 """They run behind the jobs too, the last of all."""
 _NO_TESTS = 5
@@ -139,7 +141,7 @@ def jobs(tiers: Sequence[str]) -> list[Job]:
     for tier in tiers:
         parts = PARTS.get(tier, {tier: {**TIERS, **OPT_IN}[tier]})
         found += [(tier, name, words) for name, words in parts.items()]
-    place = {name: number for number, name in enumerate((*_IN_FRONT, *_BEHIND))}
+    place = {name: number for number, name in enumerate(_IN_FRONT)}
     return sorted(found, key=lambda job: place.get(job[1], len(place)))
 
 
