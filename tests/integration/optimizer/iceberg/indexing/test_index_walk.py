@@ -13,7 +13,7 @@ from optimizer.pruning.jobs.prune import INDEXED, use_indexes
 from tests.support.iceberg_indexes import index
 from tests.support.iceberg_lake import DAYS, IcebergLake, WrittenTable
 
-STEPS = int(os.environ.get("INDEX_WALK_STEPS", "20"))
+STEPS = int(os.environ.get("INDEX_WALK_STEPS", "14"))
 SEED = int(os.environ.get("INDEX_WALK_SEED", "18"))
 QUERIES = 2
 WORDS = ("gateway timeout", "Payment failed", "höher", "", "ok", "a%b")
