@@ -30,7 +30,7 @@ def test_jobs_of_one_tier_have_reports_of_their_own_and_the_longest_begins() -> 
     found = jobs(["unit", "security", "component", "integration"])
     assert [name for _, name, _ in found] == [
         *("integration", "integration-optimizer", "component"),
-        *("security", "unit"),
+        *("unit", "security"),
     ]
     assert {tier for tier, _, _ in found} == {"unit", "security", "component", "integration"}
 

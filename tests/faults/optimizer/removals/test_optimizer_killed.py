@@ -43,6 +43,7 @@ STEPS = {
 
 # After the new metadata file is there: before, in the middle of and after the metastore's own step.
 MOMENTS = (0.0, 0.02, 0.1)
+LONG = pytest.mark.long
 
 
 class Jobs:
@@ -177,7 +178,14 @@ def test_killed_anywhere_no_row_is_lost_and_the_next_runs_leave_nothing_behind(
         assert model.table.unknown_files() == set(), step
 
 
-@pytest.mark.parametrize("point", ["puffin:after", "manifest:before", "manifest:after"])
+@pytest.mark.parametrize(
+    "point",
+    [
+        pytest.param("puffin:after", marks=LONG),
+        "manifest:before",
+        pytest.param("manifest:after", marks=LONG),
+    ],
+)
 def test_a_build_of_indexes_killed_while_it_publishes_is_taken_up_by_the_next(
     lake: IcebergLake, jobs: Jobs, point: str
 ) -> None:
@@ -198,7 +206,14 @@ def test_a_build_of_indexes_killed_while_it_publishes_is_taken_up_by_the_next(
     check_indexed(table)
 
 
-@pytest.mark.parametrize("point", ["append:before", "append:after", "property:before"])
+@pytest.mark.parametrize(
+    "point",
+    [
+        pytest.param("append:before", marks=LONG),
+        pytest.param("append:after", marks=LONG),
+        "property:before",
+    ],
+)
 def test_a_build_of_a_cube_killed_while_it_publishes_is_taken_up_by_the_next(
     lake: IcebergLake, jobs: Jobs, point: str
 ) -> None:
@@ -247,7 +262,7 @@ def test_killed_with_its_jvm_amid_a_file_it_leaves_what_a_later_run_sweeps(
     assert model.table.unknown_files() == set()
 
 
-@pytest.mark.parametrize("seconds", MOMENTS)
+@pytest.mark.parametrize("seconds", [*MOMENTS[:2], pytest.param(MOMENTS[2], marks=LONG)])
 def test_killed_amid_an_expirys_own_commit_the_table_is_old_or_new_and_we_know_which(
     lake: IcebergLake, jobs: Jobs, settings: Any, seconds: float
 ) -> None:
@@ -281,7 +296,7 @@ def test_killed_amid_an_expirys_own_commit_the_table_is_old_or_new_and_we_know_w
         assert table.rows() == rows
 
 
-@pytest.mark.parametrize("seconds", MOMENTS[:2])
+@pytest.mark.parametrize("seconds", [pytest.param(MOMENTS[0], marks=LONG), MOMENTS[1]])
 def test_killed_amid_a_rewrites_own_commit_every_row_is_there_and_each_file_is_known_or_listed(
     lake: IcebergLake, jobs: Jobs, seconds: float
 ) -> None:
