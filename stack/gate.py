@@ -251,8 +251,9 @@ def _run_tiers(wanted: Sequence[str], *, arguments: Sequence[str]) -> list[Count
     behind = deque(partial(run, job) for job in found if job[1] not in _IN_FRONT)
     counts: list[Count] = []
     if "gates" in wanted:
-        counts.append(run_gates([gate for gate in gates() if gate[0] not in _LONG_GATES]))
-        behind.append(partial(run_gates, [gate for gate in gates() if gate[0] in _LONG_GATES]))
+        every = gates()
+        counts.append(run_gates([gate for gate in every if gate[0] not in _LONG_GATES]))
+        behind.append(partial(run_gates, [gate for gate in every if gate[0] in _LONG_GATES]))
     lanes = [(front, behind)] * N_IN_FRONT + [(behind,)]
     with ThreadPoolExecutor(max_workers=len(lanes)) as pool:
         for done in pool.map(_drained, lanes):

@@ -9,8 +9,10 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from portal.connectors.lake_config import LakeConfig
+from stack.lake.session import iceberg_catalog
 
 CATALOG = "readers"
+_CLASS = "lakewarden.indexes.IndexedSparkCatalog"
 QUESTIONS = (
     "SELECT maker, sum(revenue) AS revenue FROM orders_star "
     "JOIN star_products USING (product_id) JOIN star_makers USING (maker_id) GROUP BY maker",
@@ -29,10 +31,7 @@ def settings(config: LakeConfig, *, report_uri: str, token_file: Path) -> dict[s
     own = f"spark.sql.catalog.{CATALOG}"
     return {
         "spark.sql.extensions": "lakewarden.cubes.CubeExtensions",
-        own: "lakewarden.indexes.IndexedSparkCatalog",
-        f"{own}.type": "hive",
-        f"{own}.uri": config.metastore_uri,
-        f"{own}.cache-enabled": "false",
+        **iceberg_catalog(config, CATALOG, of=_CLASS, is_cached=False),
         f"{own}.lakewarden.report-uri": report_uri,
         f"{own}.lakewarden.report-token-file": str(token_file),
     }
@@ -47,6 +46,6 @@ class Readers:
 
     def ask(self) -> str:
         """Ask the next one; returns it and its number of rows, in words."""
-        self._spark.sql("USE readers.sales")
+        self._spark.sql(f"USE {CATALOG}.sales")
         question = next(self._questions)
         return f"{len(self._spark.sql(question).collect())} rows: {question}"

@@ -47,7 +47,7 @@ def open_session(
             "spark.sql.extensions": _EXTENSIONS,
             "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
             "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
-            **_iceberg(config),
+            **iceberg_catalog(config),
         }
     return _open(settings)
 
@@ -69,21 +69,27 @@ def open_small_session(
             "spark.sql.session.timeZone": config.time_zone,
             "spark.log.level": "WARN",
             "spark.ui.showConsoleProgress": "false",
-            **_iceberg(config),
-            # Others commit to the same tables meanwhile.
-            f"spark.sql.catalog.{ICEBERG}.cache-enabled": "false",
+            **iceberg_catalog(config, is_cached=False),
             **(more or {}),
         },
         with_hive=False,
     )
 
 
-def _iceberg(config: LakeConfig) -> dict[str, str]:
-    return {
-        f"spark.sql.catalog.{ICEBERG}": "org.apache.iceberg.spark.SparkCatalog",
-        f"spark.sql.catalog.{ICEBERG}.type": "hive",
-        f"spark.sql.catalog.{ICEBERG}.uri": config.metastore_uri,
-    }
+def iceberg_catalog(
+    config: LakeConfig,
+    name: str = ICEBERG,
+    *,
+    of: str = "org.apache.iceberg.spark.SparkCatalog",
+    is_cached: bool = True,
+) -> dict[str, str]:
+    """Return the settings of a catalog of the lake's Iceberg tables; `of` is its class.
+
+    Where others commit to the same tables meanwhile it must not be cached.
+    """
+    own = f"spark.sql.catalog.{name}"
+    found = {own: of, f"{own}.type": "hive", f"{own}.uri": config.metastore_uri}
+    return found if is_cached else found | {f"{own}.cache-enabled": "false"}
 
 
 def _open(settings: Mapping[str, str], *, with_hive: bool = True) -> SparkSession:

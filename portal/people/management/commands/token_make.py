@@ -32,23 +32,22 @@ class Command(BaseCommand):
         """Make it; what can be known of it goes to standard error."""
         wish = TokenParams(options["name"], tuple(options["scope"]), options["days"])
         place: Path | None = options["file"]
-        try:
-            out = nullcontext(self.stdout) if place is None else _private(place)
-            with out as kept:
+        with nullcontext(self.stdout) if place is None else _private(place) as out:
+            try:
                 made = token_make_on_host(options["user"], wish, now=datetime.now(UTC))
-                kept.write(f"{made.secret}\n")
-        except OSError as error:
-            raise CommandError(
-                f"{place}: {error.strerror}. Name a file that can be made."
-            ) from error
-        except PortalError as error:
-            raise CommandError(f"{error.code}: {error.message}") from error
+            except PortalError as error:
+                raise CommandError(f"{error.code}: {error.message}") from error
+            out.write(f"{made.secret}\n")
         token = made.token
         self.stderr.write(f"Token {token.public_id} lives until {token.expires_at:%Y-%m-%d} UTC.")
 
 
 def _private(place: Path) -> TextIO:
     """Open a file that nobody else may read; what it held is gone."""
-    number = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+    try:
+        number = os.open(place, flags, 0o600)
+    except OSError as error:
+        raise CommandError(f"{place}: {error.strerror}. Name a file that can be made.") from error
     os.fchmod(number, 0o600)
     return os.fdopen(number, "w", encoding="ascii")

@@ -231,7 +231,7 @@ def test_what_a_plan_left_alone_is_free_when_it_has_ended(world: World) -> None:
     client = Client()
     client.force_login(world.person("alice"))
     page = client.get(f"/lifecycle/plans/{plan.pk}/").content.decode()
-    assert page.count(">newer data</td>") == 2
+    assert page.count('<td role="cell" data-title="Reason">newer data</td>') == 2
     rows = client.get(f"/api/v1/lifecycle/plans/{plan.pk}/results/").json()["results"]
     assert [(row["partition"], row["reason"]) for row in rows] == [
         ("dt=2026-01-02", "newer data"),

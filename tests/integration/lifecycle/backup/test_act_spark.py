@@ -1,4 +1,4 @@
-"""Drop and restore as real applications, standalone on HDFS; the browser's story has `local`."""
+"""Drop and restore as real Spark applications: `local[*]` on files, standalone on HDFS."""
 
 import json
 import uuid
@@ -17,6 +17,12 @@ from stack.stack import Stack
 from tests.integration.lifecycle.backup.act_cases import make_lake
 from tests.integration.lifecycle.backup.act_spark_cases import drop_and_restore_by_spark
 from tests.support.act_jobs import drop_params, start, wait_end
+
+
+@pytest.mark.long
+def test_spark_local_drops_and_restores(embedded_stack: Stack, tmp_path: Path) -> None:
+    for lake in make_lake(embedded_stack):
+        drop_and_restore_by_spark(lake, tmp_path)
 
 
 def test_spark_standalone_drops_and_restores_on_hdfs(full_stack: Stack, tmp_path: Path) -> None:
