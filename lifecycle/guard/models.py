@@ -53,6 +53,11 @@ class PolicyEvent(models.Model):
         return f"{self.db}.{self.table}" if self.table else self.db
 
     @property
+    def deed(self) -> str:
+        """The operation as words: "Alter table"."""
+        return self.operation.replace("_", " ").capitalize()
+
+    @property
     def is_open(self) -> bool:
         """Whether it is an alarm that nobody has closed."""
         return self.is_alarm and self.closed_at is None

@@ -25,6 +25,7 @@ from portal.connectors.local_filesystem import LocalFileSystem
 from portal.lake.errors import PortalError, RuleViolation
 from portal.lake.paths import LakePath
 from portal.spark.heartbeat import Heartbeat, heartbeat
+from portal.spark.java_names import remember_java_names
 from portal.spark.job import CANCELLED, JobContext
 from portal.spark.spool import Spool
 
@@ -122,6 +123,7 @@ def _unexpected(error: Exception) -> dict[str, object]:
 
 def job_session(name: str, *, settings: Mapping[str, str] | None = None) -> SparkSession:
     """Return the session of this process; under spark-submit its conf is there already."""
+    remember_java_names()
     builder = SparkSession.builder.appName(name)
     shared = {
         "spark.ui.enabled": "false",

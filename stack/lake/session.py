@@ -10,6 +10,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from portal.connectors.lake_config import LakeConfig, load_lakes
+from portal.spark.java_names import remember_java_names
 from stack.places import jars_of
 
 ICEBERG = "ice"
@@ -93,6 +94,7 @@ def iceberg_catalog(
 
 
 def _open(settings: Mapping[str, str], *, with_hive: bool = True) -> SparkSession:
+    remember_java_names()
     builder = SparkSession.builder.appName("lake-writer")
     if with_hive:
         builder = builder.enableHiveSupport()

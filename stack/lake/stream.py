@@ -137,9 +137,12 @@ def main() -> None:
                 break
             stream.beat(number, now=datetime.now(UTC))
             print(f"Beat {number} of {n_wanted} is written to {LIVE}.", flush=True)
-            print(f"Read {asking.ask()}", flush=True)
         except (PySparkException, Py4JError) as error:
             print(f"A beat failed: {str(error)[:500]}", flush=True)
+        try:
+            print(f"Read {asking.ask()}", flush=True)
+        except (PySparkException, Py4JError) as error:
+            print(f"A reader was not answered: {str(error)[:500]}", flush=True)
         time.sleep(max(0.0, SECONDS - (time.monotonic() - started)))
     print(f"The stream into {LIVE} has ended after {stream.n_beats()} beats.", flush=True)
     spark.stop()

@@ -23,9 +23,10 @@ WIDE, NARROW = 1280, 420
 HEIGHT = 900
 SERIOUS = ("serious", "critical")
 PATIENCE_MS = 30_000
-# Contrast takes nine tenths of axe's time, so of long lists it may look at the first rows only.
-AXE = """async fewRows => {
-  const some = fewRows ? {exclude: [['tbody tr:nth-child(n+6)']]} : document;
+# Contrast takes nine tenths of axe's time, so of a list it looks at the first rows: the others are
+# drawn by the same lines of a template.
+AXE = """async () => {
+  const some = {exclude: [['tbody tr:nth-child(n+6)']]};
   const found = [];
   for (const [context, options] of [
     [document, {rules: {'color-contrast': {enabled: false}}}],
@@ -104,16 +105,12 @@ class Person:
         """Return the text of the page's content."""
         return re.sub(r"\s+", " ", self.page.locator("#main").inner_text())
 
-    def keep(self, name: str, *, few_rows: bool = False) -> Path:
-        """Keep a picture of the page and check what a machine can check of it.
-
-        With `few_rows` contrast is measured in the first rows of a list: where somebody else, or
-        another width, has shown the same list whole.
-        """
+    def keep(self, name: str) -> Path:
+        """Keep a picture of the page and check what a machine can check of it."""
         SHOTS.mkdir(parents=True, exist_ok=True)
         picture = SHOTS / f"{name}-{self.theme}-{self.width}.png"
         self.page.screenshot(path=picture, full_page=True)
-        findings = [finding for finding in self.axe(few_rows=few_rows) if finding[0] in SERIOUS]
+        findings = [finding for finding in self.axe() if finding[0] in SERIOUS]
         assert not findings, (name, findings)
         self.fits(name)
         return picture
@@ -124,11 +121,11 @@ class Person:
         assert self.overflow() <= 0, f"{name} is wider than the window by {self.overflow()} px"
         assert not self.complaints, (name, self.complaints)
 
-    def axe(self, *, few_rows: bool = False) -> list[list[Any]]:
+    def axe(self) -> list[list[Any]]:
         """Return axe's findings: impact, rule, places."""
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(f"{(VENDOR / 'axe' / 'axe.min.js').read_text()};0")
-        found: list[list[Any]] = self.page.evaluate(AXE, few_rows)
+        found: list[list[Any]] = self.page.evaluate(AXE)
         return found
 
     def overflow(self) -> int:

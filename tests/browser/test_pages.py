@@ -175,7 +175,7 @@ def test_every_page_of_an_admin(demo: Demo, opened: Opener, theme: str, width: i
     for name, address in (FIXED | of_the_day(demo)).items():
         ada.go(address)
         ada.wait_for_charts()
-        ada.keep(name, few_rows=ada.width == NARROW)
+        ada.keep(name)
         ada.resize(NARROW if width == WIDE else WIDE)
         ada.wait_for_charts()
         ada.fits(name)

@@ -10,6 +10,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from portal.connectors.lake_config import LakeConfig
+from portal.spark.java_names import remember_java_names
 from portal.spark.job import JobContext
 from portal.spark.spool import Spool
 from stack.places import JARS, jars_of
@@ -21,6 +22,7 @@ OUR_JARS = ("spark-functions", "metastore-guard", "indexed-catalog")
 
 def local_session() -> SparkSession:
     """Return a local session with our functions and the database drivers on its class path."""
+    remember_java_names()
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["LC_ALL"] = "C.UTF-8"
     # Else Spark's workers are the `python3` of the path, which has none of our packages.

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from hypothesis import HealthCheck, settings
 
-for name, n_examples in (("unit", 150), ("quick", 20)):
+for name, n_examples in (("unit", 60), ("quick", 20)):
     settings.register_profile(
         name,
         deadline=timedelta(seconds=5),

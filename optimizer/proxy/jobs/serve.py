@@ -21,6 +21,7 @@ from optimizer.proxy.jobs.pruner import Pruner
 from optimizer.proxy.jobs.reports import CubeReports
 from optimizer.proxy.jobs.rewriting import Rewriters
 from portal.connectors.lake_config import LakeConfig, load_lakes
+from portal.spark.java_names import remember_java_names
 
 MOST_BODY = 16 * 1024 * 1024
 N_THREADS = 32
@@ -30,6 +31,7 @@ FROM_ENVIRONMENT = "LAKEWARDEN_REPORT_TOKEN"
 def session(config: LakeConfig) -> SparkSession:
     """Return a session with the lake's jars that plans in this process."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    remember_java_names()
     builder: Any = SparkSession.builder
     builder = builder.master("local[2]").appName("lakewarden-trino-proxy")
     jars = list(config.spark_jars)

@@ -73,6 +73,7 @@ def token(people: People, tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.long
 def test_the_example_dag_runs_in_airflow_with_the_command_line_from_pip(
     hive: HookLake, token: Path, live_server: LiveServer, refreshed: None, tmp_path: Path
 ) -> None:

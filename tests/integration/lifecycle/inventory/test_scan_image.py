@@ -119,6 +119,7 @@ def local(embedded_stack: Stack, spark: SparkSession) -> ImageLake:
     return ImageLake(config, config.path(embedded_stack.lake_root).child("image lake"), spark)
 
 
+@pytest.mark.long
 def test_a_dump_gives_the_same_rows_and_what_changed_since_is_walked(
     local: ImageLake, tmp_path: Path
 ) -> None:

@@ -52,7 +52,11 @@ def check(table: IndexedTable, *wheres: str) -> list[int]:
 @pytest.mark.parametrize(
     # Copies of version 3 need Iceberg's session extension, which the tests' application has not.
     ("version", "mode"),
-    [("2", "merge-on-read"), ("2", "copy-on-write"), ("3", "merge-on-read")],
+    [
+        pytest.param("2", "merge-on-read", marks=pytest.mark.long),
+        ("2", "copy-on-write"),
+        ("3", "merge-on-read"),
+    ],
 )
 def test_deleted_and_changed_rows(lake: IndexedTables, version: str, mode: str) -> None:
     name = f"changes.v{version}_{mode.replace('-', '_')}"

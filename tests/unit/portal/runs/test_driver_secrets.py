@@ -44,6 +44,6 @@ def test_no_line_keeps_a_known_secret(before: str, secret: str, after: str) -> N
 
 @pytest.mark.parametrize("part", ["a", "password", "token.", "://", "://a", "secret=", "bearer "])
 def test_a_long_line_takes_no_long_time(part: str) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     without_secrets(part * (1_000_000 // len(part)), ("known",))
-    assert time.perf_counter() - began < 5
+    assert time.thread_time() - began < 5

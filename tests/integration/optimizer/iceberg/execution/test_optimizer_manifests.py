@@ -16,7 +16,9 @@ def row_ids(table: WrittenTable) -> list[tuple[int, int, int]]:
     return sorted(tuple(row) for row in found.collect())
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize(
+    "version", [2, *(pytest.param(version, marks=pytest.mark.long) for version in (1, 3))]
+)
 def test_many_manifests_become_few(iceberg_lake: IcebergLake, version: int) -> None:
     lake = iceberg_lake
     table = small_files(lake.table(version=version), 4)

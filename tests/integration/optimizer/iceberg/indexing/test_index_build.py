@@ -32,8 +32,16 @@ def rows_by_file(table: WrittenTable) -> dict[str, list[Any]]:
     return found
 
 
-@pytest.mark.parametrize("form", ["parquet", "orc"])
-@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("version", "form"),
+    [
+        *((2, "parquet"), (3, "orc")),
+        *(
+            pytest.param(version, form, marks=pytest.mark.long)
+            for version, form in ((1, "parquet"), (1, "orc"), (2, "orc"), (3, "parquet"))
+        ),
+    ],
+)
 def test_every_data_file_is_indexed_with_its_deleted_rows(
     iceberg_lake: IcebergLake, version: int, form: str
 ) -> None:

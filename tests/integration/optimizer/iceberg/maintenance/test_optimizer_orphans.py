@@ -104,7 +104,16 @@ def test_a_file_that_became_part_of_the_table_since_stays(iceberg_lake: IcebergL
     assert len(table.rows()) == 12
 
 
-@pytest.mark.parametrize("what", ["gc", "staging", "staging later", "inside", "above", "partition"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        *("gc", "staging", "partition"),
+        *(
+            pytest.param(what, marks=pytest.mark.long)
+            for what in ("staging later", "inside", "above")
+        ),
+    ],
+)
 def test_on_doubt_whose_files_they_are_nothing_goes(iceberg_lake: IcebergLake, what: str) -> None:
     lake = iceberg_lake
     table = small_files(lake.table(), 1)
@@ -171,7 +180,7 @@ def test_without_its_lease_or_its_fence_a_run_moves_nothing_more(
     assert len([path for path in on_disk(table) if "/x" in path]) == 3
 
 
-@pytest.mark.parametrize("kind", ["ORPHANS", "EXPIRE"])
+@pytest.mark.parametrize("kind", ["ORPHANS", pytest.param("EXPIRE", marks=pytest.mark.long)])
 def test_a_table_that_is_registered_there_in_its_midst_ends_it(
     iceberg_lake: IcebergLake, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
