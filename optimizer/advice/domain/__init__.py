@@ -1,0 +1,1 @@
+"""What recorded queries have in common, and what they ask of tables; pure."""

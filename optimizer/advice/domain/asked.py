@@ -1,0 +1,318 @@
+"""What a query asks of each table that it reads: filters by kind, groups, aggregates, join keys.
+
+It is read from the query's text. A condition above a subquery or a CTE is the outer query's own;
+an engine may push it further down, and says so in its own events.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import NamedTuple, TypeVar
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.scope import Scope
+
+from optimizer.pruning.domain.uses import Found, Names, uses_in
+from portal.lake.errors import RuleViolation
+
+T = TypeVar("T")
+Columns = Mapping[str, frozenset[str]]
+"""The columns of tables, in lower case, by `database.table`."""
+
+
+class FilterKind(StrEnum):
+    """How a filter narrows a column; layouts and indexes differ in which of them they serve."""
+
+    EQUAL = "="
+    IN = "IN"
+    RANGE = "range"
+    PREFIX = "prefix"
+    CONTAINS = "contains"
+    NULL = "null"
+    DYNAMIC = "dynamic"
+    OTHER = "other"
+
+
+class Filter(NamedTuple):
+    """A condition on a column."""
+
+    column: str
+    kind: FilterKind
+
+
+class Aggregate(NamedTuple):
+    """An aggregate; `column` is `*` for all rows, and empty for an expression."""
+
+    function: str
+    column: str
+
+
+class JoinKey(NamedTuple):
+    """A column that equals one of another table."""
+
+    column: str
+    other_table: str
+    other_column: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a query asks of one table at one place; each tuple is in order and without repeats."""
+
+    table: str
+    filters: tuple[Filter, ...] = ()
+    groups: tuple[str, ...] = ()
+    aggregates: tuple[Aggregate, ...] = ()
+    joins: tuple[JoinKey, ...] = ()
+
+
+def asked_in(sql: str, dialect: str, names: Names, columns: Columns) -> list[Asked]:
+    """Return what a SELECT, or the SELECT of an INSERT or CTAS, asks of the lake's tables.
+
+    A column without its table's name belongs to the only table that has it; where that is not
+    known it is left out.
+
+    Raises:
+        RuleViolation: `advice.syntax`, the text cannot be read; `prune.syntax`, `prune.catalog`.
+    """
+    tree = _query(sql, dialect)
+    found = [] if tree is None else uses_in(tree, dialect, names)
+    scopes = {id(one.scope): one.scope for one in found}.values()
+    answers = {one.use.number: Asked(one.use.name) for one in found}
+    for scope in scopes:
+        here = [one for one in found if one.scope is scope]
+        _Reader(scope, here, columns).read_into(answers)
+    return list(answers.values())
+
+
+def _query(sql: str, dialect: str) -> exp.Query | None:
+    try:
+        trees = [one for one in sqlglot.parse(sql, dialect=dialect) if one is not None]
+    except (SqlglotError, RecursionError, ValueError) as error:
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise RuleViolation("advice.syntax", f"The query cannot be read: {first[:300]}") from None
+    if len(trees) != 1:
+        return None
+    tree = trees[0]
+    if isinstance(tree, exp.Insert | exp.Create):
+        tree = tree.expression
+    return tree if isinstance(tree, exp.Query) else None
+
+
+class _Reader:
+    """Reads the conditions, groups and aggregates of one SELECT."""
+
+    def __init__(self, scope: Scope, uses: Sequence[Found], columns: Columns) -> None:
+        self._scope, self._uses, self._columns = scope, uses, columns
+        self._by_alias = {one.use.alias.lower(): one for one in uses}
+
+    def read_into(self, answers: dict[int, Asked]) -> None:
+        """Add what this SELECT asks of its tables."""
+        filters = [one for node in self._conditions() for one in self._filters(node)]
+        groups = [one for node in self._grouped() for one in self._owned(node)]
+        aggregates = list(self._aggregates())
+        joins = [one for node in self._conditions() for one in self._joins(node)]
+        for number in {one.use.number for one in self._uses}:
+            answers[number] = replace(
+                answers[number],
+                filters=_of(number, filters),
+                groups=_of(number, groups),
+                aggregates=_of(number, aggregates),
+                joins=_of(number, joins),
+            )
+
+    def _conditions(self) -> list[exp.Expr]:
+        select = self._scope.expression
+        where = select.args.get("where")
+        joined = [one.args.get("on") for one in select.args.get("joins") or []]
+        return [one for one in (where.this if where else None, *joined) if one is not None]
+
+    # -- filters ---------------------------------------------------------------------------
+
+    def _filters(self, node: exp.Expr) -> list[tuple[int, Filter]]:
+        node = node.unnest()
+        if isinstance(node, exp.And):
+            return [*self._filters(node.left), *self._filters(node.right)]
+        if isinstance(node, exp.Or):
+            return _either([self._filters(one) for one in _branches(node)])
+        if isinstance(node, exp.Not):
+            return [
+                (number, one if one.kind is FilterKind.NULL else _as(one, FilterKind.OTHER))
+                for number, one in self._filters(node.this)
+            ]
+        subject, kind = _subject(node)
+        if subject is not None and (owner := self._owner(subject)) is not None:
+            return [(owner, Filter(subject.name.lower(), kind))]
+        if isinstance(node, exp.EQ) and self._pair(node) is not None:
+            return []
+        return [(number, Filter(name, FilterKind.OTHER)) for number, name in self._owned(node)]
+
+    def _joins(self, node: exp.Expr) -> list[tuple[int, JoinKey]]:
+        node = node.unnest()
+        if isinstance(node, exp.And):
+            return [*self._joins(node.left), *self._joins(node.right)]
+        if not isinstance(node, exp.EQ) or (pair := self._pair(node)) is None:
+            return []
+        (left, left_name), (right, right_name) = pair
+        tables = {one.use.number: one.use.name for one in self._uses}
+        return [
+            (left, JoinKey(left_name, tables[right], right_name)),
+            (right, JoinKey(right_name, tables[left], left_name)),
+        ]
+
+    def _pair(self, node: exp.EQ) -> tuple[tuple[int, str], tuple[int, str]] | None:
+        sides = [one.unnest() for one in (node.left, node.right)]
+        if not all(isinstance(one, exp.Column) for one in sides):
+            return None
+        owners = [self._owner(one) for one in sides if isinstance(one, exp.Column)]
+        if owners[0] is None or owners[1] is None or owners[0] == owners[1]:
+            return None
+        return (owners[0], sides[0].name.lower()), (owners[1], sides[1].name.lower())
+
+    # -- groups and aggregates -------------------------------------------------------------
+
+    def _grouped(self) -> Iterable[exp.Expr]:
+        select = self._scope.expression
+        group = select.args.get("group")
+        for one in group.expressions if group else []:
+            if isinstance(one, exp.Literal) and one.this.isdigit():
+                place = int(one.this) - 1
+                yield from select.expressions[place : place + 1]
+            else:
+                yield one
+
+    def _aggregates(self) -> Iterable[tuple[int, Aggregate]]:
+        select = self._scope.expression
+        nodes = [*select.expressions, select.args.get("having"), select.args.get("order")]
+        for node in nodes:
+            for one in node.find_all(exp.AggFunc) if node is not None else ():
+                if one.find_ancestor(exp.Select) is select:
+                    yield from self._aggregate(one)
+
+    def _aggregate(self, node: exp.AggFunc) -> Iterable[tuple[int, Aggregate]]:
+        function, inner = node.key, node.this
+        if isinstance(inner, exp.Distinct):
+            function = f"{function} distinct"
+            inner = inner.expressions[0] if len(inner.expressions) == 1 else inner
+        if isinstance(inner, exp.Star) or inner is None:
+            # All rows are asked of whichever table stands first.
+            yield from [(self._uses[0].use.number, Aggregate(function, "*"))]
+            return
+        is_plain = isinstance(inner, exp.Column)
+        for number, name in self._owned(inner):
+            yield number, Aggregate(function, name if is_plain else "")
+
+    # -- columns ---------------------------------------------------------------------------
+
+    def _owned(self, node: exp.Expr) -> list[tuple[int, str]]:
+        """Return the columns of our tables in an expression, with the uses that they are of."""
+        found = []
+        for column in node.find_all(exp.Column):
+            if (owner := self._owner(column)) is not None:
+                found.append((owner, column.name.lower()))
+        return found
+
+    def _owner(self, column: exp.Column) -> int | None:
+        if column.find_ancestor(exp.Select) is not self._scope.expression:
+            return None
+        if column.table:
+            found = self._by_alias.get(column.table.lower())
+            return None if found is None else found.use.number
+        if len(self._scope.selected_sources) == 1:
+            return self._uses[0].use.number
+        name = column.name.lower()
+        having = [one for one in self._uses if name in self._columns.get(one.use.name, frozenset())]
+        return having[0].use.number if len(having) == 1 else None
+
+
+def _of(number: int, found: Iterable[tuple[int, T]]) -> tuple[T, ...]:
+    return tuple(dict.fromkeys(one for owner, one in found if owner == number))
+
+
+def _as(one: Filter, kind: FilterKind) -> Filter:
+    return Filter(one.column, kind)
+
+
+def _branches(node: exp.Expr) -> list[exp.Expr]:
+    node = node.unnest()
+    if isinstance(node, exp.Or):
+        return [*_branches(node.left), *_branches(node.right)]
+    return [node]
+
+
+def _either(branches: Sequence[Sequence[tuple[int, Filter]]]) -> list[tuple[int, Filter]]:
+    """Return what an OR filters: values of one column are a list, all else helps little."""
+    every = [one for branch in branches for one in branch]
+    subjects = {(number, one.column) for number, one in every}
+    kinds = {one.kind for _, one in every}
+    if len(subjects) == 1 and all(len(branch) == 1 for branch in branches):
+        number, column = next(iter(subjects))
+        if kinds <= {FilterKind.EQUAL, FilterKind.IN}:
+            return [(number, Filter(column, FilterKind.IN))]
+        if len(kinds) == 1:
+            return [(number, Filter(column, kinds.pop()))]
+    return [(number, _as(one, FilterKind.OTHER)) for number, one in every]
+
+
+_RANGES = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
+
+
+def _subject(node: exp.Expr) -> tuple[exp.Column | None, FilterKind]:
+    """Return the column that a plain condition is about, and its kind; None where there is none."""
+    if isinstance(node, exp.Is):
+        is_null = isinstance(node.expression, exp.Null)
+        return _column(node.this), FilterKind.NULL if is_null else FilterKind.OTHER
+    if isinstance(node, exp.In):
+        if node.args.get("query"):
+            return _column(node.this), FilterKind.DYNAMIC
+        if any(one.find(exp.Column) for one in node.expressions):
+            return None, FilterKind.OTHER
+        is_one = len(node.expressions) == 1
+        return _column(node.this), FilterKind.EQUAL if is_one else FilterKind.IN
+    if isinstance(node, exp.Escape):
+        node = node.this
+    if isinstance(node, exp.Like | exp.StartsWith | exp.Contains):
+        inner = node.this.unnest()
+        lowered = inner.this if isinstance(inner, exp.Lower) else inner
+        return _column(lowered), _text_kind(node)
+    if isinstance(node, exp.EQ | exp.Between | exp.LT | exp.LTE | exp.GT | exp.GTE):
+        return _compared(node)
+    return None, FilterKind.OTHER
+
+
+def _compared(node: exp.Expr) -> tuple[exp.Column | None, FilterKind]:
+    if isinstance(node, exp.Between):
+        others = [node.args["low"], node.args["high"]]
+        column = _column(node.this)
+    else:
+        column, others = _column(node.args["this"]), [node.args["expression"]]
+        if column is None:
+            column, others = _column(node.args["expression"]), [node.args["this"]]
+    if any(one.find(exp.Select) for one in others):
+        return column, FilterKind.DYNAMIC
+    if any(one.find(exp.Column) for one in others):
+        return None, FilterKind.OTHER
+    return column, FilterKind.RANGE if isinstance(node, _RANGES) else FilterKind.EQUAL
+
+
+def _text_kind(node: exp.Expr) -> FilterKind:
+    if isinstance(node, exp.StartsWith):
+        return FilterKind.PREFIX
+    if isinstance(node, exp.Contains):
+        return FilterKind.CONTAINS
+    pattern = node.args["expression"]
+    if not isinstance(pattern, exp.Literal) or not pattern.is_string:
+        return FilterKind.OTHER
+    text = str(pattern.this)
+    if "%" not in text and "_" not in text:
+        return FilterKind.EQUAL
+    fixed = len(text) - len(text.lstrip("%_"))
+    rest = text.rstrip("%")
+    return FilterKind.PREFIX if not fixed and "%" not in rest else FilterKind.CONTAINS
+
+
+def _column(node: exp.Expr) -> exp.Column | None:
+    node = node.unnest()
+    return node if isinstance(node, exp.Column) else None
