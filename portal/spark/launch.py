@@ -53,6 +53,9 @@ _SOON_CLOSED = {
     "spark.hadoop.dfs.client.block.write.locateFollowingBlock.initial.delay.ms": "10",
     "spark.hadoop.dfs.client.block.write.locateFollowingBlock.retries": "10",
 }
+# A local master runs small lakes: compiling well would take longer than the work. Compiled code gets
+# the room that it has with all compilers, or it is swept again and again.
+_QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +148,10 @@ def submit_argv(
     *, module: str, tag: str, spool: str, config: LakeConfig, log_file: Path
 ) -> list[str]:
     """Return the argv of a submission (also a way to see what would be run)."""
-    quick = " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC" if _is_local(config) else ""
+    quick = f" {_QUICK_JVM}" if _is_local(config) else ""
     settings = {
         "spark.ui.enabled": "false",
         "spark.sql.session.timeZone": "UTC",
-        # A local master runs small lakes: compiling well would take longer than the work.
         "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC{quick}",
         "spark.executor.extraJavaOptions": "-Duser.timezone=UTC",
         "spark.executorEnv.LC_ALL": "C.UTF-8",

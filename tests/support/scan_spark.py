@@ -14,6 +14,7 @@ from portal.spark.java_names import remember_java_names
 from portal.spark.job import JobContext
 from portal.spark.spool import Spool
 from stack.places import JARS, jars_of
+from stack.process import SHORT_LIVED_JVM
 from stack.spark_classes import LOCAL_FILES, LOCAL_FILES_CLASS
 from tests.support.scan_lake import NOW, ScanRun
 
@@ -48,7 +49,7 @@ def local_session() -> SparkSession:
         # Hudi writes with nothing else.
         .config("spark.serializer", "org.apache.spark.serializer.KryoSerializer")
         .config("spark.kryo.registrator", "org.apache.spark.HoodieSparkKryoRegistrar")
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        .config("spark.driver.extraJavaOptions", " ".join(SHORT_LIVED_JVM))
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("ERROR")
