@@ -53,8 +53,8 @@ _SOON_CLOSED = {
     "spark.hadoop.dfs.client.block.write.locateFollowingBlock.initial.delay.ms": "10",
     "spark.hadoop.dfs.client.block.write.locateFollowingBlock.retries": "10",
 }
-# A local master runs small lakes: compiling well would take longer than the work. Compiled code gets
-# the room that it has with all compilers, or it is swept again and again.
+# A local master runs small lakes: compiling well would take longer than the work. Compiled code
+# gets the room that it has with all compilers, or it is swept again and again.
 _QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 
 
