@@ -6,7 +6,6 @@ an engine may push it further down, and says so in its own events.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import NamedTuple, TypeVar
 
 import sqlglot
@@ -14,32 +13,13 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope
 
+from optimizer.advice.domain.filters import Filter, FilterKind, either
 from optimizer.pruning.domain.uses import Found, Names, uses_in
 from portal.lake.errors import RuleViolation
 
 T = TypeVar("T")
 Columns = Mapping[str, frozenset[str]]
 """The columns of tables, in lower case, by `database.table`."""
-
-
-class FilterKind(StrEnum):
-    """How a filter narrows a column; layouts and indexes differ in which of them they serve."""
-
-    EQUAL = "="
-    IN = "IN"
-    RANGE = "range"
-    PREFIX = "prefix"
-    CONTAINS = "contains"
-    NULL = "null"
-    DYNAMIC = "dynamic"
-    OTHER = "other"
-
-
-class Filter(NamedTuple):
-    """A condition on a column."""
-
-    column: str
-    kind: FilterKind
 
 
 class Aggregate(NamedTuple):
@@ -136,10 +116,13 @@ class _Reader:
         if isinstance(node, exp.And):
             return [*self._filters(node.left), *self._filters(node.right)]
         if isinstance(node, exp.Or):
-            return _either([self._filters(one) for one in _branches(node)])
+            return either([self._filters(one) for one in _branches(node)])
         if isinstance(node, exp.Not):
             return [
-                (number, one if one.kind is FilterKind.NULL else _as(one, FilterKind.OTHER))
+                (
+                    number,
+                    one if one.kind is FilterKind.NULL else Filter(one.column, FilterKind.OTHER),
+                )
                 for number, one in self._filters(node.this)
             ]
         subject, kind = _subject(node)
@@ -231,29 +214,11 @@ def _of(number: int, found: Iterable[tuple[int, T]]) -> tuple[T, ...]:
     return tuple(dict.fromkeys(one for owner, one in found if owner == number))
 
 
-def _as(one: Filter, kind: FilterKind) -> Filter:
-    return Filter(one.column, kind)
-
-
 def _branches(node: exp.Expr) -> list[exp.Expr]:
     node = node.unnest()
     if isinstance(node, exp.Or):
         return [*_branches(node.left), *_branches(node.right)]
     return [node]
-
-
-def _either(branches: Sequence[Sequence[tuple[int, Filter]]]) -> list[tuple[int, Filter]]:
-    """Return what an OR filters: values of one column are a list, all else helps little."""
-    every = [one for branch in branches for one in branch]
-    subjects = {(number, one.column) for number, one in every}
-    kinds = {one.kind for _, one in every}
-    if len(subjects) == 1 and all(len(branch) == 1 for branch in branches):
-        number, column = next(iter(subjects))
-        if kinds <= {FilterKind.EQUAL, FilterKind.IN}:
-            return [(number, Filter(column, FilterKind.IN))]
-        if len(kinds) == 1:
-            return [(number, Filter(column, kinds.pop()))]
-    return [(number, _as(one, FilterKind.OTHER)) for number, one in every]
 
 
 _RANGES = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)

@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from optimizer.advice.domain.asked import Aggregate, Asked, FilterKind
+from optimizer.advice.domain.asked import Aggregate, Asked
+from optimizer.advice.domain.filters import FilterKind
 from optimizer.advice.domain.heavy import Counted, HeavyShapes
 from optimizer.indexes.domain.choice.kinds import Use
 

@@ -5,11 +5,10 @@ import pytest
 from optimizer.advice.domain.asked import (
     Aggregate,
     Asked,
-    Filter,
-    FilterKind,
     JoinKey,
     asked_in,
 )
+from optimizer.advice.domain.filters import Filter, FilterKind
 from optimizer.pruning.domain.uses import Names
 from portal.lake.errors import RuleViolation
 

@@ -1,0 +1,39 @@
+"""Kinds of filters on columns, whichever form a condition comes in."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class FilterKind(StrEnum):
+    """How a filter narrows a column; layouts and indexes differ in which of them they serve."""
+
+    EQUAL = "="
+    IN = "IN"
+    RANGE = "range"
+    PREFIX = "prefix"
+    CONTAINS = "contains"
+    NULL = "null"
+    DYNAMIC = "dynamic"
+    OTHER = "other"
+
+
+class Filter(NamedTuple):
+    """A condition on a column."""
+
+    column: str
+    kind: FilterKind
+
+
+def either(branches: Sequence[Sequence[tuple[int, Filter]]]) -> list[tuple[int, Filter]]:
+    """Return what an OR filters: values of one column are a list, all else helps little."""
+    every = [one for branch in branches for one in branch]
+    subjects = {(number, one.column) for number, one in every}
+    kinds = {one.kind for _, one in every}
+    if len(subjects) == 1 and all(len(branch) == 1 for branch in branches):
+        number, column = next(iter(subjects))
+        if kinds <= {FilterKind.EQUAL, FilterKind.IN}:
+            return [(number, Filter(column, FilterKind.IN))]
+        if len(kinds) == 1:
+            return [(number, Filter(column, kinds.pop()))]
+    return [(number, Filter(one.column, FilterKind.OTHER)) for number, one in every]
