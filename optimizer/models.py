@@ -12,7 +12,7 @@ from optimizer.hudi.tables.models import (
 from optimizer.iceberg.indexing.models import IndexCoverage, IndexUse
 from optimizer.iceberg.inspect.models import HealthPoint, PartitionHealth
 from optimizer.iceberg.maintenance.models import Quarantine
-from optimizer.iceberg.tables.models import Commit, IcebergTable, LayoutWrite
+from optimizer.iceberg.tables.models import Commit, IcebergTable, LayoutWrite, ScanFilter
 from optimizer.policies.models import PolicyVersion
 from optimizer.removals.models import RemovalPlan
 from optimizer.usage.models import ReportSender
@@ -39,5 +39,6 @@ __all__ = [
     "Quarantine",
     "RemovalPlan",
     "ReportSender",
+    "ScanFilter",
     "StoredInspection",
 ]

@@ -133,3 +133,30 @@ class LayoutWrite(models.Model):
 
     def __str__(self) -> str:
         return f"{self.layout or 'bin-pack'} {self.write_id}"
+
+
+class ScanFilter(models.Model):
+    """How often one column was filtered in one way on one day, as engines reported their scans.
+
+    Without column and kind it is all scans of the day, also those without a filter.
+    """
+
+    table = models.ForeignKey(IcebergTable, on_delete=models.CASCADE, related_name="scan_filters")
+    column = models.CharField(max_length=512, blank=True)
+    kind = models.CharField(max_length=8, blank=True)
+    day = models.DateField(help_text="in UTC, when the report came")
+    n_scans = models.BigIntegerField(default=0)
+    n_files = models.BigIntegerField(default=0, help_text="data files left to read")
+    n_skipped = models.BigIntegerField(default=0, help_text="data files left out by planning")
+    n_bytes = models.BigIntegerField(default=0, help_text="bytes of the files left to read")
+    last_at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["table", "day", "column", "kind"], name="optimizer_scan_filter_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.column or 'all scans'} {self.kind} {self.day}"

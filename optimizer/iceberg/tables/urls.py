@@ -3,6 +3,7 @@
 from django.urls import URLPattern, path
 
 from optimizer.iceberg.tables.api import policy as api_policy
+from optimizer.iceberg.tables.api import scans as api_scans
 from optimizer.iceberg.tables.api import tables as api_tables
 from optimizer.iceberg.tables.ui import tables
 from optimizer.iceberg.tables.ui.table_tab import FILES_TAB
@@ -26,5 +27,6 @@ api_urlpatterns: list[URLPattern] = [
     path("tables/<int:table_id>/trend/", api_tables.TrendList.as_view(), name="trend"),
     path("tables/<int:table_id>/commits/", api_tables.CommitList.as_view(), name="commits"),
     path("tables/<int:table_id>/tasks/", api_tables.TaskList.as_view(), name="tasks"),
+    path("tables/<int:table_id>/scans/", api_scans.TableScans.as_view(), name="table-scans"),
     path("tables/<int:table_id>/policy/", api_policy.TablePolicy.as_view(), name="table-policy"),
 ]

@@ -1,4 +1,4 @@
-"""API for writers' commit reports, as to Iceberg's REST catalog with the lake as the prefix."""
+"""API for engines' metrics reports, as to Iceberg's REST catalog with the lake as the prefix."""
 
 from typing import Any
 
@@ -6,8 +6,10 @@ from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
 
+from optimizer.advice.domain.scan_reports import read_scan
 from optimizer.iceberg.tables.domain.reports import CommitReport, read_metrics
 from optimizer.iceberg.tables.services.reports import commit_report, table_of_report
+from optimizer.iceberg.tables.services.scans import scan_report
 from portal.lake.errors import TooMuch
 from portal.ui.api.operations import ApiView, operation
 
@@ -34,6 +36,10 @@ class ReportSerializer(serializers.Serializer[Any]):
             ),
             "operation": serializers.ChoiceField(OPERATIONS, required=False),
             "metrics": serializers.DictField(required=False, help_text="counters by name"),
+            "filter": serializers.JSONField(
+                required=False, help_text="of a scan-report, as ExpressionParser writes it"
+            ),
+            "metadata": serializers.DictField(required=False, help_text="engine-name and others"),
         }
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -52,13 +58,15 @@ class Metrics(ApiView):
 
     @operation("optimizer_report_metrics", body=ReportSerializer, status=204)
     def post(self, lake: str, db: str, table: str) -> None:
-        """Take a CommitReport in; a ScanReport is answered alike and not kept."""
+        """Take a report in: a commit's is kept with it, a scan's is added to sums."""
         now = timezone.now()
         check_size(self.request)
         data = self.data
         row = table_of_report(lake, db, table, user=self.user)
         if data["kind"] == COMMIT:
             commit_report(row, _commit(data), now=now)
+        else:
+            scan_report(row, read_scan(data), now=now)
 
 
 def check_size(request: Request) -> None:

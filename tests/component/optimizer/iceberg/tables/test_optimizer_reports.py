@@ -82,7 +82,7 @@ def test_a_report_after_the_event_joins_it(people: People, lake: LakeConfig) -> 
     assert found.report["attempts"] == 4
 
 
-def test_a_scan_report_is_taken_and_not_kept(people: People) -> None:
+def test_a_scan_report_makes_no_commit_and_no_inspection(people: People) -> None:
     body = {"report-type": "scan-report", "snapshot-id": 7001, "filter": True, "metrics": {}}
     assert send(people.owner, body).status_code == 204
     assert Commit.objects.count() == 1

@@ -1,0 +1,50 @@
+"""Sums up engines' reports of scans: by table, column, kind of filter and day, for some weeks."""
+
+from datetime import UTC, datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F
+
+from optimizer.advice.domain.filters import Filter
+from optimizer.advice.domain.scan_reports import Scanned
+from optimizer.models import IcebergTable, ScanFilter
+
+KEPT_DAYS = 35
+MOST_FILTERS = 64
+"""Of one scan; what it filters beyond is left out of the sums."""
+_MOST = 2**62
+
+
+def scan_report(row: IcebergTable, scanned: Scanned, *, now: datetime) -> int:
+    """Add a scan to today's sums; returns of how many filters.
+
+    Filters of columns that the table does not have are left out: names would fill the database.
+    Called twice it is counted twice.
+    """
+    known = {name.lower() for name in row.columns}
+    found = [one for one in scanned.filters if _is_of(one, known)][:MOST_FILTERS]
+    today = now.astimezone(UTC).date()
+    keys = [("", ""), *((one.column, one.kind.value) for one in found)]
+    with transaction.atomic():
+        for column, kind in keys:
+            one, _ = ScanFilter.objects.get_or_create(
+                table=row, day=today, column=column, kind=kind, defaults={"last_at": now}
+            )
+            # An engine that lies may not make a sum that the database cannot hold.
+            sums = ScanFilter.objects.filter(
+                pk=one.pk, n_bytes__lt=_MOST, n_files__lt=_MOST, n_skipped__lt=_MOST
+            )
+            sums.update(
+                n_scans=F("n_scans") + 1,
+                n_files=F("n_files") + min(scanned.n_files, _MOST),
+                n_skipped=F("n_skipped") + min(scanned.n_skipped, _MOST),
+                n_bytes=F("n_bytes") + min(scanned.n_bytes, _MOST),
+                last_at=now,
+            )
+        row.scan_filters.filter(day__lt=today - timedelta(days=KEPT_DAYS)).delete()
+    return len(found)
+
+
+def _is_of(one: Filter, known: set[str]) -> bool:
+    """Whether the table has the column; of a nested one its outermost is known."""
+    return one.column.partition(".")[0] in known or one.column in known
