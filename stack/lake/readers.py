@@ -34,6 +34,8 @@ def settings(config: LakeConfig, *, report_uri: str, token_file: Path) -> dict[s
         **iceberg_catalog(config, CATALOG, of=_CLASS, is_cached=False),
         f"{own}.lakewarden.report-uri": report_uri,
         f"{own}.lakewarden.report-token-file": str(token_file),
+        f"{own}.metrics-reporter-impl": "lakewarden.reports.ScanReporter",
+        f"{own}.lakewarden.scan-report-uri": report_uri.removesuffix("/index-reports"),
     }
 
 

@@ -16,6 +16,7 @@ class ReportPortal:
     status: int = 200
     bodies: list[Any] = field(default_factory=list)
     tokens: list[str] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
     hold: threading.Event = field(default_factory=threading.Event)
     address: str = ""
 
@@ -29,6 +30,7 @@ def receiving() -> Iterator[ReportPortal]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             found.hold.wait(20)
+            found.paths.append(self.path)
             found.tokens.append(self.headers.get("Authorization", ""))
             found.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             self.send_response(found.status)

@@ -1,12 +1,7 @@
 package lakewarden.indexes;
 
 import java.io.IOException;
-import java.io.OutputStream;
-import java.net.HttpURLConnection;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +9,7 @@ import java.util.UUID;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import lakewarden.reports.Portal;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,15 +24,12 @@ import org.slf4j.LoggerFactory;
 final class ReportSender {
   private static final Logger LOG = LoggerFactory.getLogger(ReportSender.class);
   private static final String PREFIX = "lakewarden.";
-  private static final String TOKEN = "LAKEWARDEN_REPORT_TOKEN";
   private static final int MOST_WAITING = 256;
-  private static final int CONNECT_MILLIS = 3_000;
-  private static final int READ_MILLIS = 5_000;
   private static final int LAST_MILLIS = 3_000;
   private static final long SECONDS_BETWEEN_WARNINGS = 300;
 
   private final URI uri;
-  private final String tokenFile;
+  private final Portal portal;
   private final long gatherMillis;
   private final UUID id = UUID.randomUUID();
   private final ArrayBlockingQueue<Object> queue = new ArrayBlockingQueue<>(MOST_WAITING);
@@ -45,9 +38,9 @@ final class ReportSender {
   private long sequence;
   private long warnedAt = Long.MIN_VALUE;
 
-  private ReportSender(URI uri, String tokenFile, long gatherMillis) {
+  private ReportSender(URI uri, Portal portal, long gatherMillis) {
     this.uri = uri;
-    this.tokenFile = tokenFile;
+    this.portal = portal;
     this.gatherMillis = gatherMillis;
   }
 
@@ -57,32 +50,16 @@ final class ReportSender {
     if (said.isEmpty()) {
       return null;
     }
-    URI uri = address(said);
     ReportSender sender =
         new ReportSender(
-            uri,
-            options.getOrDefault(PREFIX + "report-token-file", ""),
+            Portal.address(said, PREFIX + "report-uri"),
+            new Portal(options.getOrDefault(PREFIX + "report-token-file", "")),
             Settings.number(options, PREFIX, "report-ms", 5_000));
     Thread thread = new Thread(sender::run, "lakewarden-index-reports");
     thread.setDaemon(true);
     thread.start();
     Runtime.getRuntime().addShutdownHook(new Thread(() -> end(thread), "lakewarden-last-report"));
     return sender;
-  }
-
-  private static URI address(String said) {
-    try {
-      URI uri = URI.create(said);
-      if (("http".equals(uri.getScheme()) || "https".equals(uri.getScheme()))
-          && uri.getHost() != null
-          && uri.getUserInfo() == null) {
-        return uri;
-      }
-    } catch (IllegalArgumentException e) {
-      // Said below. The text may hold a password, so it is not repeated.
-    }
-    throw new IllegalArgumentException(
-        PREFIX + "report-uri must be an http or https address without a password in it");
   }
 
   /** Take a report that dropped something; false where the queue is full. */
@@ -149,7 +126,7 @@ final class ReportSender {
           body.add((PlanReport) one);
         }
       }
-      int status = post(body.json(id, ++sequence));
+      int status = portal.post(uri, body.json(id, ++sequence));
       if (status / 100 != 2) {
         throw new IOException("it answers " + status);
       }
@@ -162,38 +139,5 @@ final class ReportSender {
         LOG.warn("What indexes and cubes saved is not reported to {}: {}", uri.getHost(), e.getMessage());
       }
     }
-  }
-
-  private int post(byte[] body) throws IOException {
-    HttpURLConnection connection = (HttpURLConnection) uri.toURL().openConnection();
-    try {
-      connection.setConnectTimeout(CONNECT_MILLIS);
-      connection.setReadTimeout(READ_MILLIS);
-      // Elsewhere the token is nobody's business.
-      connection.setInstanceFollowRedirects(false);
-      connection.setRequestMethod("POST");
-      connection.setRequestProperty("Content-Type", "application/json");
-      String token = token();
-      if (!token.isEmpty()) {
-        connection.setRequestProperty("Authorization", "Bearer " + token);
-      }
-      connection.setDoOutput(true);
-      connection.setFixedLengthStreamingMode(body.length);
-      try (OutputStream out = connection.getOutputStream()) {
-        out.write(body);
-      }
-      return connection.getResponseCode();
-    } finally {
-      connection.disconnect();
-    }
-  }
-
-  /** Read each time, so that a token may be changed while a driver runs. */
-  private String token() throws IOException {
-    if (tokenFile.isEmpty()) {
-      String said = System.getenv(TOKEN);
-      return said == null ? "" : said.trim();
-    }
-    return new String(Files.readAllBytes(Paths.get(tokenFile)), StandardCharsets.UTF_8).trim();
   }
 }
