@@ -12,21 +12,25 @@ from optimizer.models import IcebergTable, ScanFilter
 KEPT_DAYS = 35
 MOST_FILTERS = 64
 """Of one scan; what it filters beyond is left out of the sums."""
+MOST_A_DAY = 500
+"""Sums of a table and day; made-up names may not fill the database."""
 _MOST = 2**62
 
 
 def scan_report(row: IcebergTable, scanned: Scanned, *, now: datetime) -> int:
     """Add a scan to today's sums; returns of how many filters.
 
-    Filters of columns that the table does not have are left out: names would fill the database.
-    Called twice it is counted twice.
+    Filters of columns that the table does not have are left out, where its columns are known
+    already. Called twice it is counted twice.
     """
     known = {name.lower() for name in row.columns}
-    found = [one for one in scanned.filters if _is_of(one, known)][:MOST_FILTERS]
+    found = [one for one in scanned.filters if not known or _is_of(one, known)][:MOST_FILTERS]
     today = now.astimezone(UTC).date()
     keys = [("", ""), *((one.column, one.kind.value) for one in found)]
+    there = set(row.scan_filters.filter(day=today).values_list("column", "kind"))
+    new = [key for key in keys if key not in there][: max(0, MOST_A_DAY - len(there))]
     with transaction.atomic():
-        for column, kind in keys:
+        for column, kind in (*(key for key in keys if key in there), *new):
             one, _ = ScanFilter.objects.get_or_create(
                 table=row, day=today, column=column, kind=kind, defaults={"last_at": now}
             )

@@ -92,6 +92,19 @@ def test_what_is_no_column_of_the_table_is_left_out(people: People, table: Icebe
     assert set(ScanFilter.objects.values_list("column", flat=True)) == {"", "n.a"}
 
 
+def test_before_its_columns_are_known_any_name_counts_but_not_any_number(
+    people: People, table: IcebergTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    IcebergTable.objects.update(columns={})
+    monkeypatch.setattr("optimizer.iceberg.tables.services.scans.MOST_A_DAY", 3)
+    for number in range(5):
+        named = {"type": "eq", "term": f"c{number}", "value": "(1-digit-int)"}
+        assert send(people.owner, report(named)).status_code == 204
+    assert send(people.owner, report({**ID, "term": "c0"})).status_code == 204
+    found = dict(ScanFilter.objects.values_list("column", "n_scans"))
+    assert found == {"": 6, "c0": 2, "c1": 1}
+
+
 def test_old_sums_are_forgotten_and_not_shown(people: People, table: IcebergTable) -> None:
     now = timezone.now()
     for days in (30, KEPT_DAYS + 2):
