@@ -77,7 +77,7 @@ def test_scans_are_summed_by_column_and_kind_and_shown(people: People, table: Ic
         ("note", "prefix", 2, 6, 18, 6000),
     ]
     text = owner.get(PAGE).content.decode()
-    assert "4 scans read" in text
+    assert "4 scans planned to read" in text
     assert "left out 49 % of the files" in text
     assert "72 %" in text
     assert ">Scans<" in owner.get("/tables/shop/clicks/?lake=main").content.decode()
@@ -122,7 +122,7 @@ def test_a_scan_of_all_rows_says_that_nothing_was_filtered(
     send(people.owner, report(True, files=0, skipped=0))
     text = client_of(people.owner).get(PAGE).content.decode()
     assert "No filter was reported" in text
-    assert "1 scan read" in text
+    assert "1 scan planned to read" in text
 
 
 @pytest.mark.parametrize(
