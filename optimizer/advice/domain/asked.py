@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope
 
-from optimizer.advice.domain.filters import Filter, FilterKind, either
+from optimizer.advice.domain.filters import Filter, FilterKind, either, negated
 from optimizer.pruning.domain.uses import Found, Names, uses_in
 from portal.lake.errors import RuleViolation
 
@@ -118,13 +118,7 @@ class _Reader:
         if isinstance(node, exp.Or):
             return either([self._filters(one) for one in _branches(node)])
         if isinstance(node, exp.Not):
-            return [
-                (
-                    number,
-                    one if one.kind is FilterKind.NULL else Filter(one.column, FilterKind.OTHER),
-                )
-                for number, one in self._filters(node.this)
-            ]
+            return negated(self._filters(node.this))
         subject, kind = _subject(node)
         if subject is not None and (owner := self._owner(subject)) is not None:
             return [(owner, Filter(subject.name.lower(), kind))]

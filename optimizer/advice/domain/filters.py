@@ -37,3 +37,11 @@ def either(branches: Sequence[Sequence[tuple[int, Filter]]]) -> list[tuple[int, 
         if len(kinds) == 1:
             return [(number, Filter(column, kinds.pop()))]
     return [(number, Filter(one.column, FilterKind.OTHER)) for number, one in every]
+
+
+def negated(found: Sequence[tuple[int, Filter]]) -> list[tuple[int, Filter]]:
+    """Return what a NOT of these filters: whether a value is null is asked either way."""
+    return [
+        (number, one if one.kind is FilterKind.NULL else Filter(one.column, FilterKind.OTHER))
+        for number, one in found
+    ]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from optimizer.advice.domain.filters import Filter, FilterKind, either
+from optimizer.advice.domain.filters import Filter, FilterKind, either, negated
 from portal.lake.errors import RuleViolation
 
 MOST_DEPTH = 200
@@ -83,11 +83,7 @@ class _Expression:
         if kind == "or":
             return either(self._branches(node, depth))
         if kind == "not":
-            inner = self._part(node, "child", depth)
-            return [
-                (n, one if one.kind is FilterKind.NULL else Filter(one.column, FilterKind.OTHER))
-                for n, one in inner
-            ]
+            return negated(self._part(node, "child", depth))
         if not isinstance(kind, str) or kind not in _KINDS:
             raise _refused(f"has a condition of the unknown type {str(kind)[:40]!r}")
         return [(0, _on_term(node.get("term"), _KINDS[kind]))]

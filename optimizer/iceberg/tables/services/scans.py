@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 
 from optimizer.advice.domain.filters import Filter
 from optimizer.advice.domain.scan_reports import Scanned
@@ -27,24 +27,26 @@ def scan_report(row: IcebergTable, scanned: Scanned, *, now: datetime) -> int:
     found = [one for one in scanned.filters if not known or _is_of(one, known)][:MOST_FILTERS]
     today = now.astimezone(UTC).date()
     keys = [("", ""), *((one.column, one.kind.value) for one in found)]
-    there = set(row.scan_filters.filter(day=today).values_list("column", "kind"))
+    sums = row.scan_filters.filter(day=today)
+    there = set(sums.values_list("column", "kind"))
     new = [key for key in keys if key not in there][: max(0, MOST_A_DAY - len(there))]
+    asked = Q(*(Q(column=column, kind=kind) for column, kind in keys), _connector=Q.OR)
     with transaction.atomic():
-        for column, kind in (*(key for key in keys if key in there), *new):
-            one, _ = ScanFilter.objects.get_or_create(
-                table=row, day=today, column=column, kind=kind, defaults={"last_at": now}
-            )
-            # An engine that lies may not make a sum that the database cannot hold.
-            sums = ScanFilter.objects.filter(
-                pk=one.pk, n_bytes__lt=_MOST, n_files__lt=_MOST, n_skipped__lt=_MOST
-            )
-            sums.update(
-                n_scans=F("n_scans") + 1,
-                n_files=F("n_files") + min(scanned.n_files, _MOST),
-                n_skipped=F("n_skipped") + min(scanned.n_skipped, _MOST),
-                n_bytes=F("n_bytes") + min(scanned.n_bytes, _MOST),
-                last_at=now,
-            )
+        ScanFilter.objects.bulk_create(
+            [
+                ScanFilter(table=row, day=today, column=column, kind=kind, last_at=now)
+                for column, kind in new
+            ],
+            ignore_conflicts=True,
+        )
+        # An engine that lies may not make a sum that the database cannot hold.
+        sums.filter(asked, n_bytes__lt=_MOST, n_files__lt=_MOST, n_skipped__lt=_MOST).update(
+            n_scans=F("n_scans") + 1,
+            n_files=F("n_files") + min(scanned.n_files, _MOST),
+            n_skipped=F("n_skipped") + min(scanned.n_skipped, _MOST),
+            n_bytes=F("n_bytes") + min(scanned.n_bytes, _MOST),
+            last_at=now,
+        )
         row.scan_filters.filter(day__lt=today - timedelta(days=KEPT_DAYS)).delete()
     return len(found)
 
