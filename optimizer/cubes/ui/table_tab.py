@@ -9,29 +9,20 @@ from optimizer.core.selectors.table_health import FILES
 from optimizer.cubes.selectors import cubes_of
 from optimizer.cubes.services.estimates import last_estimate
 from optimizer.cubes.ui.addresses import CUBES
-from optimizer.iceberg.tables.selectors.tables import tables_named, tables_of
-from portal.access.models import User
+from optimizer.iceberg.tables.selectors.of_catalog import get_table_of, is_known
 from portal.catalog.models import Table
 from portal.catalog.services.registry import TableTab, register_table_tab
-from portal.lake.errors import NotVisible
 
 
 def register_cubes_tab() -> None:
     """Add the tab, beside that of the indexes."""
     register_table_tab(
-        TableTab(CUBES, "Cubes", 46, _page, _is_known, frozenset({"iceberg"}), shown_with=FILES)
+        TableTab(CUBES, "Cubes", 46, _page, is_known, frozenset({"iceberg"}), shown_with=FILES)
     )
 
 
 def _page(request: HttpRequest, table: Table, part: str) -> HttpResponseBase:
-    row = tables_named(table.lake, [(table.db, table.name)]).first()
-    if row is None:
-        raise NotVisible("optimizer.table", "There is no such table for you.", table=str(table))
+    row = get_table_of(table)
     cubes = cubes_of(row, now=timezone.now())
     context = {"iceberg": row, "cubes": cubes, "estimate": last_estimate(row)}
     return render(request, "optimizer/table_cubes.html", context)
-
-
-def _is_known(table: Table, user: User) -> bool:
-    rows = tables_of(table.lake, user)
-    return rows.filter(db=table.db, table=table.name, is_deleted=False).exists()

@@ -15,11 +15,9 @@ from optimizer.iceberg.indexing.selectors import (
     wanted_of,
 )
 from optimizer.iceberg.indexing.services.estimates import last_estimate
-from optimizer.iceberg.tables.selectors.tables import tables_named, tables_of
-from portal.access.models import User
+from optimizer.iceberg.tables.selectors.of_catalog import get_table_of, is_known
 from portal.catalog.models import Table
 from portal.catalog.services.registry import TableTab, register_table_tab
-from portal.lake.errors import NotVisible
 from portal.ui.charts.figures import Axes, Chart, heat_chart
 
 INDEXES = "indexes"
@@ -33,7 +31,7 @@ def register_indexes_tab() -> None:
             "Indexes",
             45,
             _page,
-            _is_known,
+            is_known,
             frozenset({"iceberg"}),
             shown_with=FILES,
         )
@@ -41,9 +39,7 @@ def register_indexes_tab() -> None:
 
 
 def _page(request: HttpRequest, table: Table, part: str) -> HttpResponseBase:
-    row = tables_named(table.lake, [(table.db, table.name)]).first()
-    if row is None:
-        raise NotVisible("optimizer.table", "There is no such table for you.", table=str(table))
+    row = get_table_of(table)
     found = policy_of(row)
     grid = newest_covered(row)
     charts: list[Chart] = []
@@ -71,8 +67,3 @@ def _page(request: HttpRequest, table: Table, part: str) -> HttpResponseBase:
         "estimate": estimate,
     }
     return render(request, "optimizer/table_indexes.html", context)
-
-
-def _is_known(table: Table, user: User) -> bool:
-    rows = tables_of(table.lake, user)
-    return rows.filter(db=table.db, table=table.name, is_deleted=False).exists()

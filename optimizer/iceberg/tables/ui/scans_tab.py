@@ -6,12 +6,10 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from optimizer.core.selectors.table_health import FILES
+from optimizer.iceberg.tables.selectors.of_catalog import get_table_of, is_known
 from optimizer.iceberg.tables.selectors.scans import SHOWN_DAYS, scans_lately
-from optimizer.iceberg.tables.selectors.tables import tables_named, tables_of
-from portal.access.models import User
 from portal.catalog.models import Table
 from portal.catalog.services.registry import TableTab, register_table_tab
-from portal.lake.errors import NotVisible
 
 SCANS = "scans"
 
@@ -19,14 +17,12 @@ SCANS = "scans"
 def register_scans_tab() -> None:
     """Add the tab; where no engine has reported a scan it says how."""
     register_table_tab(
-        TableTab(SCANS, "Scans", 47, _page, _is_known, frozenset({"iceberg"}), shown_with=FILES)
+        TableTab(SCANS, "Scans", 47, _page, is_known, frozenset({"iceberg"}), shown_with=FILES)
     )
 
 
 def _page(request: HttpRequest, table: Table, part: str) -> HttpResponseBase:
-    row = tables_named(table.lake, [(table.db, table.name)]).first()
-    if row is None:
-        raise NotVisible("optimizer.table", "There is no such table for you.", table=str(table))
+    row = get_table_of(table)
     found = scans_lately(row, now=timezone.now())
     context = {
         "iceberg": row,
@@ -35,8 +31,3 @@ def _page(request: HttpRequest, table: Table, part: str) -> HttpResponseBase:
         "filters": [one for one in found if one.column],
     }
     return render(request, "optimizer/table_scans.html", context)
-
-
-def _is_known(table: Table, user: User) -> bool:
-    rows = tables_of(table.lake, user)
-    return rows.filter(db=table.db, table=table.name, is_deleted=False).exists()
