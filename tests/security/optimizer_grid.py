@@ -49,6 +49,7 @@ POLICIES_AND_TASKS: Mapping[str, Row] = {
     "optimizer-api:index": post_only(OF_THE_TABLE, *ICEBERG, **WHY),
     "optimizer-api:table-indexes": Row(OF_THE_TABLE, values=ICEBERG),
     "optimizer-api:table-index-coverage": Row(OF_THE_TABLE, values=ICEBERG),
+    "optimizer-api:table-scans": Row(OF_THE_TABLE, values=ICEBERG),
     "optimizer:index-estimate": post_only(OF_THE_TABLE, *ICEBERG, columns="id"),
     "optimizer-api:index-estimate": post_only(OF_THE_TABLE, *ICEBERG, columns=["id"]),
     **dict.fromkeys(
