@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern
 
+from optimizer.advice import urls as advice
 from optimizer.console import urls as console
 from optimizer.cubes import urls as cubes
 from optimizer.hudi.pages import urls as hudi
@@ -17,6 +18,7 @@ from optimizer.rewriting import urls as rewriting
 app_name = "optimizer-api"
 
 urlpatterns: list[URLPattern] = [
+    *advice.api_urlpatterns,
     *console.api_urlpatterns,
     *cubes.api_urlpatterns,
     *hudi.api_urlpatterns,

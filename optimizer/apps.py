@@ -14,6 +14,7 @@ CAPABILITIES = (
     "iceberg.indexing",
     "iceberg.planner",
     "cubes",
+    "advice",
     "pruning",
     "rewriting",
     "hudi.tables",

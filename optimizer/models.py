@@ -1,5 +1,6 @@
 """What the optimizer room keeps; one file a question."""
 
+from optimizer.advice.models import Advice
 from optimizer.core.models import OptimizeTask
 from optimizer.cubes.models import Cube, CubeBuild, CubeCoverage, CubeUse, CubeVersion
 from optimizer.hudi.tables.models import (
@@ -12,12 +13,13 @@ from optimizer.hudi.tables.models import (
 from optimizer.iceberg.indexing.models import IndexCoverage, IndexUse
 from optimizer.iceberg.inspect.models import HealthPoint, PartitionHealth
 from optimizer.iceberg.maintenance.models import Quarantine
-from optimizer.iceberg.tables.models import Commit, IcebergTable, LayoutWrite, ScanFilter
+from optimizer.iceberg.tables.models import Commit, IcebergTable, LayoutWrite, ScanFilter, ScanShape
 from optimizer.policies.models import PolicyVersion
 from optimizer.removals.models import RemovalPlan
 from optimizer.usage.models import ReportSender
 
 __all__ = [
+    "Advice",
     "Commit",
     "Cube",
     "CubeBuild",
@@ -40,5 +42,6 @@ __all__ = [
     "RemovalPlan",
     "ReportSender",
     "ScanFilter",
+    "ScanShape",
     "StoredInspection",
 ]

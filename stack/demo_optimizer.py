@@ -7,31 +7,20 @@ from pathlib import Path
 from portal.connectors.metastore import Metastore
 from portal.lake.names import TableName
 from stack.demo_days import Made
-from stack.lake import carts, clicks, star, web_logs
+from stack.lake import carts, clicks, shipments, star, web_logs
 from stack.people import ADMINS
 from stack.programs import Programs
 from stack.stack import LAKE, Stack
+
+Wanted = tuple[TableName, str, Mapping[str, object], str]
+"""A table, its format, the values of its policy, and why."""
 
 
 def set_up_optimizer(stack: Stack, programs: Programs, made: Made) -> None:
     """Make the lake's tables known, and say what is wanted of some of them."""
     with Metastore.connect(stack.config()) as metastore:
-        has_clicks, has_carts = clicks.is_there(metastore), carts.is_there(metastore)
-        has_logs, has_star = web_logs.is_there(metastore), star.is_there(metastore)
-    wanted: dict[str, tuple[TableName, str, Mapping[str, object], str]] = {}
-    if has_star:
-        why = "A dashboard sums it up by maker, category and city"
-        wanted["cubes"] = (star.ORDERS, "iceberg", star.POLICY, why)
-    if has_clicks:
-        why = "A stream writes it: small files and deletes all day long"
-        wanted["optimizer"] = (clicks.LIVE, "iceberg", clicks.POLICY, why)
-    if has_logs:
-        why = "People look for request ids and for words of messages"
-        wanted["indexes"] = (web_logs.LOGS, "iceberg", web_logs.POLICY, why)
-    if has_carts:
-        for name, values in carts.POLICIES.items():
-            why = "Its writer schedules, and leaves the rest to services"
-            wanted[f"services of {name}"] = (name, "hudi", values, why)
+        wanted = _wanted(metastore)
+        has_star = star.is_there(metastore)
     for number, (title, (table, form, values, why)) in enumerate(wanted.items()):
         with made.once(title, f"What is wanted of {table}") as todo:
             if todo and not number:
@@ -44,6 +33,28 @@ def set_up_optimizer(stack: Stack, programs: Programs, made: Made) -> None:
 
     if has_star:
         _set_up_cube(programs, made)
+
+
+def _wanted(metastore: Metastore) -> dict[str, Wanted]:
+    """Return what is wanted of the tables that are there, by the mark of each step."""
+    found: dict[str, Wanted] = {}
+    if star.is_there(metastore):
+        why = "A dashboard sums it up by maker, category and city"
+        found["cubes"] = (star.ORDERS, "iceberg", star.POLICY, why)
+    if clicks.is_there(metastore):
+        why = "A stream writes it: small files and deletes all day long"
+        found["optimizer"] = (clicks.LIVE, "iceberg", clicks.POLICY, why)
+    if web_logs.is_there(metastore):
+        why = "People look for request ids and for words of messages"
+        found["indexes"] = (web_logs.LOGS, "iceberg", web_logs.POLICY, why)
+    if shipments.is_there(metastore):
+        why = "People look for what a product or a shop was sent"
+        found["advice"] = (shipments.SHIPMENTS, "iceberg", shipments.POLICY, why)
+    if carts.is_there(metastore):
+        for name, values in carts.POLICIES.items():
+            why = "Its writer schedules, and leaves the rest to services"
+            found[f"services of {name}"] = (name, "hudi", values, why)
+    return found
 
 
 def make_report_token(programs: Programs, made: Made, place: Path) -> None:

@@ -13,6 +13,7 @@ from stack.lake.carts import carts_own
 from stack.lake.carts_write import make_carts
 from stack.lake.make import say
 from stack.lake.session import open_session
+from stack.lake.shipments_write import make_shipments
 from stack.lake.special import make_lake_formats
 from stack.lake.star_write import make_star
 from stack.lake.stream import make_clicks
@@ -29,6 +30,7 @@ def main() -> None:
     make_clicks(spark, now=now)
     make_web_logs(spark, now=now)
     make_star(spark, now=now)
+    make_shipments(spark, now=now)
     say("Iceberg tables, a Hudi table")
     # Last of all: the writer of one of them dies, and the session with it.
     make_carts(spark, today=now.date())

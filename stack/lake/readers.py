@@ -3,13 +3,15 @@
 Their catalog tells the portal what cubes answered and what indexes left out (docs/cubes.md).
 """
 
-from itertools import cycle
+from itertools import count, cycle
 from pathlib import Path
 
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from portal.connectors.lake_config import LakeConfig
 from stack.lake.session import iceberg_catalog
+from stack.lake.shipments import N_PRODUCTS, N_SHOPS
 
 CATALOG = "readers"
 _CLASS = "lakewarden.indexes.IndexedSparkCatalog"
@@ -45,6 +47,16 @@ class Readers:
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
         self._questions = cycle(QUESTIONS)
+        self._numbers = count(1)
+
+    def look_up(self) -> str:
+        """Ask what a product was sent, and every third time a shop; no two questions are alike."""
+        number = next(self._numbers)
+        column, most = ("shop_id", N_SHOPS) if number % 3 == 0 else ("product_id", N_PRODUCTS)
+        value = number * 37 % most
+        shipments = self._spark.table(f"{CATALOG}.sales.shipments")
+        shipments.where(F.col(column) == value).agg(F.sum("pieces")).collect()
+        return f"what {column} {value} was sent"
 
     def ask(self) -> str:
         """Ask the next one; returns it and its number of rows, in words."""

@@ -140,7 +140,7 @@ def main() -> None:
         except (PySparkException, Py4JError) as error:
             print(f"A beat failed: {str(error)[:500]}", flush=True)
         try:
-            print(f"Read {asking.ask()}", flush=True)
+            print(f"Read {asking.ask()}; {asking.look_up()}", flush=True)
         except (PySparkException, Py4JError) as error:
             print(f"A reader was not answered: {str(error)[:500]}", flush=True)
         time.sleep(max(0.0, SECONDS - (time.monotonic() - started)))

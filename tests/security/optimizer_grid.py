@@ -13,6 +13,7 @@ HUDI = ("table_id:hudi_id",)
 SCOPE = ("scope:policy_scope",)
 SERVED = ("table_id:served_hudi_id",)
 PRUNE = ("run_id:prune_id",)
+ADVICE = ("advice_id",)
 CUBE = ("cube_id:cube_id",)
 TASK = ("task_id:optimize_task_id",)
 
@@ -56,6 +57,18 @@ POLICIES_AND_TASKS: Mapping[str, Row] = {
         ("optimizer:index-estimate-shown", "optimizer-api:index-estimate-shown"),
         Row(OF_THE_TABLE, values=(*ICEBERG, "run_id:estimate_id")),
     ),
+    **{f"{area}:advice": Row(SIGNED_IN) for area in ("optimizer", "optimizer-api")},
+    **{
+        f"{area}:advice-{name}": row
+        for area in ("optimizer", "optimizer-api")
+        for name, row in (
+            ("shown", Row(OF_THE_TABLE, values=ADVICE)),
+            ("ask", post_only(OF_THE_TABLE, *ICEBERG)),
+            ("apply", post_only(OF_THE_TABLE, *ADVICE, **WHY)),
+            ("dismiss", post_only(OF_THE_TABLE, *ADVICE, **WHY)),
+            ("roll-back", post_only(OF_THE_TABLE, "advice_id:applied_advice_id", **WHY)),
+        )
+    },
     "optimizer:cubes": Row(SIGNED_IN),
     "optimizer-api:cubes": Row(SIGNED_IN),
     "optimizer:cube-define": Row(OF_THE_TABLE, OF_THE_TABLE, ICEBERG, body=CUBE_DRAFT),

@@ -4,9 +4,12 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from optimizer.advice.domain.filters import Filter, FilterKind
+from optimizer.advice.domain.scan_reports import Scanned
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.cubes.domain.drafts import Draft
-from optimizer.models import PolicyVersion, Quarantine, RemovalPlan
+from optimizer.iceberg.tables.services.scans import scan_report
+from optimizer.models import Advice, IcebergTable, PolicyVersion, Quarantine, RemovalPlan
 from tests.component.optimizer.cubes.cube_rows import cube, estimate
 from tests.component.optimizer.hudi import hudi_shown
 from tests.component.optimizer.hudi.hudi_task_rows import hudi, looked
@@ -55,7 +58,10 @@ def optimizer_values(now: datetime) -> Mapping[str, Any]:
     shown = hudi_shown.hudi("orders", seen=healthy, db="sales", owner="alice")
     held = hudi("held", db="sales", owner="alice", is_paused=True, paused_by="otto")
     changed = Draft("of_shop", dimensions="shop", measures="price: sum")
+    scan_report(row, Scanned((Filter("id", FilterKind.EQUAL),), 9, 0, 900, "spark"), now=now)
     return {
+        "advice_id": _advice(row, now).pk,
+        "applied_advice_id": _advice(paused, now, state="APPLIED", layout="").pk,
         "cube_id": cube(row, "of_shop", now=now).pk,
         "paused_cube_id": cube(row, "resting", now=now, state="PAUSED").pk,
         "cube_estimate_id": str(estimate(row).pk),
@@ -71,3 +77,9 @@ def optimizer_values(now: datetime) -> Mapping[str, Any]:
         "held_removal_id": aside.pk,
         "removal_digest": removal.digest,
     }
+
+
+def _advice(row: IcebergTable, now: datetime, **values: Any) -> Advice:
+    fields = {"layout": "sort(id)", "expected": 0.2, "evidence": {}, "made_at": now}
+    counts = {"bytes_a_day": 900, "rewrite_bytes": 90, "n_scans": 30, "n_days": 2}
+    return Advice.objects.create(table=row, confirmed_at=now, **{**fields, **counts, **values})

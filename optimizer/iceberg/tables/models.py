@@ -58,6 +58,11 @@ class IcebergTable(MaintainedTable):
         null=True, help_text="when the first of that can be removed"
     )
 
+    advice_looked_at = models.DateTimeField(
+        null=True, help_text="when its recorded scans were last looked at"
+    )
+    advice_note = models.TextField(blank=True, help_text="what came of that, in words")
+
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["lake", "db", "table", "uuid"], name="optimizer_once")
@@ -160,3 +165,28 @@ class ScanFilter(models.Model):
 
     def __str__(self) -> str:
         return f"{self.column or 'all scans'} {self.kind} {self.day}"
+
+
+class ScanShape(models.Model):
+    """How often scans of one day filtered a table in just this way: columns with their kinds.
+
+    What a layout would save depends on which filters come together.
+    """
+
+    table = models.ForeignKey(IcebergTable, on_delete=models.CASCADE, related_name="scan_shapes")
+    digest = models.CharField(max_length=32, help_text="of the filters")
+    filters = models.JSONField(default=list, help_text="[column, kind] in order; empty: no filter")
+    day = models.DateField(help_text="in UTC, when the report came")
+    n_scans = models.BigIntegerField(default=0)
+    n_files = models.BigIntegerField(default=0, help_text="data files left to read")
+    n_bytes = models.BigIntegerField(default=0, help_text="bytes of the files left to read")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["table", "day", "digest"], name="optimizer_scan_shape_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.filters} {self.day}"

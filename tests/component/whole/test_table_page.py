@@ -55,7 +55,7 @@ def test_each_table_has_the_tabs_that_apply_to_it(people: People, now: datetime)
     client = client_of(people.owner)
     expected = {
         "plain": ["Overview", "History"],
-        "clicks": ["Overview", "Files", "Indexes", "Cubes", "Scans", "Cache", "History"],
+        "clicks": ["Overview", "Files", "Indexes", "Cubes", "Scans", "Advice", "Cache", "History"],
         "trips": ["Overview", "Files", "History"],
     }
     for name, tabs in expected.items():

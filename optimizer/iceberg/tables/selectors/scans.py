@@ -1,7 +1,7 @@
 """Says how a table was filtered lately, as engines reported their scans."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from django.db.models import Max, Sum
 
@@ -29,11 +29,15 @@ class FilterUse:
         return 100 * self.n_skipped / whole if whole else None
 
 
+def since(now: datetime) -> date:
+    """Return the first day of those that are shown."""
+    return now.astimezone(UTC).date() - timedelta(days=SHOWN_DAYS - 1)
+
+
 def scans_lately(row: IcebergTable, *, now: datetime) -> list[FilterUse]:
     """Return the sums of four weeks: all scans first, then by how often a filter came."""
-    since = now.astimezone(UTC).date() - timedelta(days=SHOWN_DAYS - 1)
     summed = (
-        row.scan_filters.filter(day__gte=since)
+        row.scan_filters.filter(day__gte=since(now))
         .order_by()
         .values("column", "kind")
         .annotate(

@@ -1,19 +1,24 @@
-"""Sums up engines' reports of scans: by table, column, kind of filter and day, for some weeks."""
+"""Sums up engines' reports of scans by day, for weeks: by filter, and by all filters together."""
 
-from datetime import UTC, datetime, timedelta
+import hashlib
+import json
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
 
 from django.db import transaction
 from django.db.models import F, Q
 
 from optimizer.advice.domain.filters import Filter
 from optimizer.advice.domain.scan_reports import Scanned
-from optimizer.models import IcebergTable, ScanFilter
+from optimizer.models import IcebergTable, ScanFilter, ScanShape
 
 KEPT_DAYS = 35
 MOST_FILTERS = 64
 """Of one scan; what it filters beyond is left out of the sums."""
 MOST_A_DAY = 500
 """Sums of a table and day; made-up names may not fill the database."""
+MOST_SHAPES = 200
+"""Of a table and day; what comes beyond is in the sums by filter alone."""
 _MOST = 2**62
 
 
@@ -47,8 +52,29 @@ def scan_report(row: IcebergTable, scanned: Scanned, *, now: datetime) -> int:
             n_bytes=F("n_bytes") + min(scanned.n_bytes, _MOST),
             last_at=now,
         )
-        row.scan_filters.filter(day__lt=today - timedelta(days=KEPT_DAYS)).delete()
+        _shape_add(row, found, scanned, today=today)
+        gone = today - timedelta(days=KEPT_DAYS)
+        row.scan_filters.filter(day__lt=gone).delete()
+        row.scan_shapes.filter(day__lt=gone).delete()
     return len(found)
+
+
+def _shape_add(
+    row: IcebergTable, filters: Iterable[Filter], scanned: Scanned, *, today: date
+) -> None:
+    named = sorted([one.column, one.kind.value] for one in filters)
+    digest = hashlib.sha256(json.dumps(named).encode()).hexdigest()[:32]
+    shapes = row.scan_shapes.filter(day=today)
+    if not shapes.filter(digest=digest).exists():
+        if shapes.count() >= MOST_SHAPES:
+            return
+        made = ScanShape(table=row, day=today, digest=digest, filters=named)
+        ScanShape.objects.bulk_create([made], ignore_conflicts=True)
+    shapes.filter(digest=digest, n_bytes__lt=_MOST, n_files__lt=_MOST).update(
+        n_scans=F("n_scans") + 1,
+        n_files=F("n_files") + min(scanned.n_files, _MOST),
+        n_bytes=F("n_bytes") + min(scanned.n_bytes, _MOST),
+    )
 
 
 def _is_of(one: Filter, known: set[str]) -> bool:

@@ -1,0 +1,138 @@
+"""API of advice: what is advised and why, and what people decide on it."""
+
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import serializers
+
+from optimizer.advice.selectors import (
+    ADVICE_ORDERS,
+    AdviceFilter,
+    advice_visible,
+    get_advice_for_user,
+    measured,
+)
+from optimizer.advice.services.decisions import advice_apply, advice_dismiss, advice_roll_back
+from optimizer.advice.services.requests import advice_request
+from optimizer.iceberg.tables.selectors.tables import get_table_for_user
+from optimizer.models import Advice
+from portal.runs.models import Run
+from portal.ui.api.operations import ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
+from portal.ui.api.serializers import ReasonSerializer
+
+ADVICE_FIELDS: tuple[str, ...] = (
+    *("id", "lake", "table_id", "table", "state", "layout", "layout_before", "expected"),
+    *("bytes_a_day", "rewrite_bytes", "n_scans", "n_days", "made_at", "confirmed_at"),
+    *("decided_by", "decided_at", "reason", "applied_at", "measured_from"),
+)
+
+
+class AdviceSerializer(serializers.ModelSerializer[Advice]):
+    """An advice, with what was decided."""
+
+    lake = serializers.CharField(source="table.lake", read_only=True)
+    table_id = serializers.IntegerField(read_only=True)
+    table = serializers.CharField(read_only=True)
+
+    class Meta:
+        model = Advice
+        fields = ADVICE_FIELDS
+        read_only_fields = fields
+
+
+class MeasuredSerializer(serializers.Serializer[Any]):
+    """What scans of the same filters planned, each on average."""
+
+    n_before = serializers.IntegerField(read_only=True)
+    n_after = serializers.IntegerField(read_only=True)
+    bytes_before = serializers.FloatField(read_only=True, allow_null=True)
+    bytes_after = serializers.FloatField(read_only=True, allow_null=True)
+    ratio = serializers.FloatField(
+        read_only=True, allow_null=True, help_text="beside `expected`; null: nothing measured yet"
+    )
+
+
+class AdviceDetailSerializer(AdviceSerializer):
+    """The same with its evidence, and what was measured since."""
+
+    measured = serializers.SerializerMethodField()
+
+    class Meta(AdviceSerializer.Meta):
+        fields = (*ADVICE_FIELDS, "evidence", "measured")
+        read_only_fields = fields
+
+    def get_measured(self, row: Advice) -> dict[str, Any]:
+        """Return the scans before and since."""
+        return dict(MeasuredSerializer(measured(row)).data)
+
+
+class AdviceRunSerializer(serializers.ModelSerializer[Run]):
+    """The run that looks at a table's scans; what it says is in `result` when it is done."""
+
+    class Meta:
+        model = Run
+        fields = ("id", "state", "result", "error")
+        read_only_fields = fields
+
+
+class AdviceList(KeysetList):
+    """Advice on tables of a lake."""
+
+    operation_id = "optimizer_advice_list"
+    serializer_class = AdviceSerializer
+    filterset_class = AdviceFilter
+    orders = ADVICE_ORDERS
+
+    def get_queryset(self) -> Rows:
+        """List the advice on tables that you may see."""
+        return advice_visible(self.lake, self.user)
+
+
+class AdviceDetail(ApiView):
+    """One advice."""
+
+    @operation("optimizer_advice_get", answer=AdviceDetailSerializer)
+    def get(self, advice_id: int) -> object:
+        """Return an advice with the scans that it stands on and the layouts that were tried."""
+        return get_advice_for_user(advice_id, self.user)
+
+
+class AdviceApply(ApiView):
+    """Applying."""
+
+    @operation("optimizer_advice_apply", body=ReasonSerializer, answer=AdviceSerializer)
+    def post(self, advice_id: int) -> object:
+        """Set the table's policy to the layout; the optimizer then rewrites the table."""
+        row = get_advice_for_user(advice_id, self.user)
+        return advice_apply(row, user=self.user, reason=self.data["reason"], now=timezone.now())
+
+
+class AdviceDismiss(ApiView):
+    """Dismissing."""
+
+    @operation("optimizer_advice_dismiss", body=ReasonSerializer, answer=AdviceSerializer)
+    def post(self, advice_id: int) -> object:
+        """Put an advice aside for four weeks."""
+        row = get_advice_for_user(advice_id, self.user)
+        return advice_dismiss(row, user=self.user, reason=self.data["reason"], now=timezone.now())
+
+
+class AdviceRollBack(ApiView):
+    """Rolling back."""
+
+    @operation("optimizer_advice_roll_back", body=ReasonSerializer, answer=AdviceSerializer)
+    def post(self, advice_id: int) -> object:
+        """Give the table's policy back the layout that it had; files stay as they lie."""
+        row = get_advice_for_user(advice_id, self.user)
+        return advice_roll_back(row, user=self.user, reason=self.data["reason"], now=timezone.now())
+
+
+class TableAdvice(ApiView):
+    """Asking for advice."""
+
+    @operation("optimizer_advice_ask", answer=AdviceRunSerializer, status=202)
+    def post(self, table_id: int) -> object:
+        """Have a table's recorded scans looked at by a short run."""
+        table = get_table_for_user(table_id, self.user)
+        return advice_request(table, user=self.user, now=timezone.now())

@@ -1,0 +1,27 @@
+"""Tells which recorded filters file indexes answer already, so that a layout need not."""
+
+from collections.abc import Iterable, Mapping
+
+from optimizer.advice.domain.filters import Filter, FilterKind
+from optimizer.iceberg.indexing.domain.wanted import AUTO, WantedIndex
+from optimizer.indexes.domain.envelope import Kind
+
+_VALUES = {FilterKind.EQUAL, FilterKind.IN, FilterKind.DYNAMIC}
+_PARTS = {FilterKind.PREFIX, FilterKind.CONTAINS}
+_ANSWERS: Mapping[str, frozenset[FilterKind]] = {
+    AUTO: frozenset(_VALUES),
+    Kind.BLOOM: frozenset(_VALUES),
+    Kind.BITMAP: frozenset(_VALUES | {FilterKind.RANGE}),
+    Kind.BLOOMRF: frozenset(_VALUES | {FilterKind.RANGE}),
+    Kind.NGRAM_BLOOM: frozenset(_PARTS),
+    Kind.NGRAM_BITMAP: frozenset(_PARTS),
+}
+"""Indexes of words find whole words alone, which reports do not tell from other parts of a text."""
+
+
+def index_for(one: Filter, indexes: Iterable[WantedIndex]) -> WantedIndex | None:
+    """Return the index of a policy that answers a filter, if one does."""
+    for index in indexes:
+        if index.column.lower() == one.column and one.kind in _ANSWERS.get(index.kind, frozenset()):
+            return index
+    return None

@@ -1,0 +1,64 @@
+"""Advice on tables: what it would change, what it stands on, and what people made of it."""
+
+from typing import ClassVar
+
+from django.db import models
+
+from optimizer.advice.domain.states import AdviceState
+from optimizer.iceberg.tables.models import IcebergTable
+
+
+class Advice(models.Model):
+    """One change of a table's layout that recorded scans speak for; it is never deleted."""
+
+    table = models.ForeignKey(IcebergTable, on_delete=models.CASCADE, related_name="advice")
+    state = models.CharField(
+        max_length=16,
+        choices=[(one.value, one.value) for one in AdviceState],
+        default=AdviceState.NEW.value,
+    )
+    # True while it is new or applied, null afterwards: MariaDB knows no conditional uniqueness.
+    is_open = models.BooleanField(null=True, default=True)
+    layout = models.CharField(max_length=2200, help_text="what it would set, such as hilbert(a,b)")
+    layout_before = models.CharField(max_length=2200, blank=True, help_text="of the policy then")
+    expected = models.FloatField(help_text="bytes that would be planned, of one planned then")
+    bytes_a_day = models.BigIntegerField(help_text="planned by recorded scans then")
+    rewrite_bytes = models.BigIntegerField(help_text="that taking it once would rewrite")
+    n_scans = models.BigIntegerField(help_text="that it stands on")
+    n_days = models.PositiveIntegerField(help_text="on which they came")
+    evidence = models.JSONField(help_text="shapes of filters, layouts tried, the sample")
+    run = models.UUIDField(null=True)
+    made_at = models.DateTimeField()
+    confirmed_at = models.DateTimeField(help_text="when a run last came to the same")
+    decided_by = models.CharField(max_length=150, blank=True)
+    decided_at = models.DateTimeField(null=True)
+    reason = models.TextField(blank=True, help_text="of the decision")
+    applied_at = models.DateTimeField(null=True, help_text="when the policy took the layout")
+    # What is compared: scans of the same filters up to then, and since rows lie so.
+    n_before = models.BigIntegerField(null=True)
+    bytes_before = models.BigIntegerField(null=True)
+    measured_from = models.DateTimeField(null=True, help_text="when the first rewrite had ended")
+    n_already = models.BigIntegerField(default=0, help_text="of that day, before that time")
+    bytes_already = models.BigIntegerField(default=0)
+
+    class Meta:
+        verbose_name_plural = "advice"
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["table", "is_open"], name="optimizer_advice_once")
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["table", "made_at"], name="optimizer_advice_of"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.layout} for {self.table}"
+
+    @property
+    def saved_a_day(self) -> int:
+        """Bytes a day that recorded scans would not plan any more."""
+        return int(self.bytes_a_day * (1 - self.expected))
+
+    @property
+    def expected_percent(self) -> float:
+        """Of a hundred bytes planned then, how many would be planned."""
+        return 100 * self.expected

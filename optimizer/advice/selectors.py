@@ -1,0 +1,167 @@
+"""Reads advice: what a person may see, the scans it stands on, and what became of it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+
+import django_filters as filters
+from django.db.models import Max, QuerySet, Sum
+
+from optimizer.advice.domain.filters import Filter, FilterKind
+from optimizer.advice.domain.layout_advice import has_paid
+from optimizer.advice.domain.served import index_for
+from optimizer.advice.domain.states import AdviceState
+from optimizer.iceberg.indexing.domain.wanted import WantedIndex
+from optimizer.iceberg.tables.selectors.scans import since
+from optimizer.models import Advice, IcebergTable, ScanShape
+from portal.access.models import User
+from portal.access.visibility import visible_to
+from portal.lake.errors import NotVisible
+from portal.ui.frame.states import badge_for
+from portal.ui.lists.filters import ListFilter, prefix
+
+SHOWN_SHAPES = 50
+ADVICE_ORDERS = {
+    "-made": ("-made_at",),
+    "-planned": ("-bytes_a_day",),
+    "expected": ("expected",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedShapes:
+    """The scans of four weeks, by what they filtered, the dearest first."""
+
+    shapes: list[dict[str, Any]]
+    n_days: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What scans like those of an advice planned for each scan, before it was applied and since."""
+
+    n_before: int
+    n_after: int
+    bytes_before: float | None
+    bytes_after: float | None
+
+    @property
+    def ratio(self) -> float | None:
+        """Bytes planned since, of one planned before; None while there is nothing to compare."""
+        if not self.bytes_before or self.bytes_after is None:
+            return None
+        return self.bytes_after / self.bytes_before
+
+    @property
+    def has_paid(self) -> bool | None:
+        """Whether it pays; None as long as that is not known."""
+        return has_paid(self.ratio, self.n_after)
+
+    @property
+    def percent(self) -> float | None:
+        """The same in a hundred."""
+        return None if self.ratio is None else 100 * self.ratio
+
+
+def state_choices() -> list[tuple[str, str]]:
+    """Return the states with their words."""
+    return [(one.value, badge_for(f"ADVICE_{one}").word) for one in AdviceState]
+
+
+class AdviceFilter(ListFilter):
+    """Advice by state and table."""
+
+    state = filters.ChoiceFilter(choices=state_choices, label="State", empty_label="Any")
+    db = prefix("table__db", "Database")
+    table = prefix("table__table", "Table")
+
+    class Meta:
+        model = Advice
+        fields: list[str] = []
+
+
+def advice_visible(lake: str, user: User) -> QuerySet[Advice]:
+    """Return the advice on tables of a lake that the person may see."""
+    seen = visible_to(user, prefix="table__")
+    return Advice.objects.filter(seen, table__lake=lake).select_related("table")
+
+
+def get_advice_for_user(advice_id: int, user: User) -> Advice:
+    """Return one advice.
+
+    Raises:
+        NotVisible: `advice.unknown`.
+    """
+    seen = Advice.objects.filter(visible_to(user, prefix="table__")).select_related("table")
+    found = seen.filter(pk=advice_id).first()
+    if found is None:
+        raise NotVisible("advice.unknown", "There is no such advice for you.", advice=advice_id)
+    return found
+
+
+def advice_of(row: IcebergTable) -> QuerySet[Advice]:
+    """Return all advice on a table, the newest first."""
+    return row.advice.select_related("table").order_by("-made_at", "-pk")
+
+
+def recorded_shapes(row: IcebergTable, *, now: datetime) -> RecordedShapes:
+    """Sum the scans of four weeks up by their filters."""
+    lately = row.scan_shapes.filter(day__gte=since(now)).order_by()
+    summed = (
+        lately.values("digest")
+        .annotate(
+            n_scans=Sum("n_scans"), n_files=Sum("n_files"), n_bytes=Sum("n_bytes"), one=Max("pk")
+        )
+        .order_by("-n_bytes", "-n_scans", "digest")
+    )
+    found = list(summed)
+    named = dict(
+        ScanShape.objects.filter(pk__in=[one["one"] for one in found]).values_list("pk", "filters")
+    )
+    shapes = [
+        {
+            "digest": one["digest"],
+            "filters": named[one["one"]],
+            "n_scans": one["n_scans"],
+            "n_files": one["n_files"],
+            "n_bytes": one["n_bytes"],
+        }
+        for one in found
+    ]
+    return RecordedShapes(shapes, lately.values("day").distinct().count())
+
+
+def served_by_indexes(
+    shapes: Sequence[Mapping[str, Any]], indexes: Iterable[WantedIndex]
+) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
+    """Part shapes into those of which an index answers a filter already, and the others."""
+    wanted = tuple(indexes)
+    served: list[Mapping[str, Any]] = []
+    others: list[Mapping[str, Any]] = []
+    for one in shapes:
+        named = [Filter(column, FilterKind(kind)) for column, kind in one["filters"]]
+        (served if any(index_for(each, wanted) for each in named) else others).append(one)
+    return served, others
+
+
+def measured(row: Advice) -> Measured:
+    """Compare what scans of the advice's filters planned up to its acceptance and since."""
+    if row.bytes_before is None or row.measured_from is None:
+        return Measured(row.n_before or 0, 0, None, None)
+    n, n_bytes = planned_since(row, row.measured_from.astimezone(UTC).date())
+    n_after = max(0, n - row.n_already)
+    return Measured(
+        row.n_before or 0,
+        n_after,
+        row.bytes_before / row.n_before if row.n_before else None,
+        max(0, n_bytes - row.bytes_already) / n_after if n_after else None,
+    )
+
+
+def planned_since(row: Advice, day: date) -> tuple[int, int]:
+    """Return the scans of an advice's filters from a day on, and the bytes that they planned."""
+    digests = [one["digest"] for one in row.evidence.get("shapes", ())]
+    rows = row.table.scan_shapes.filter(digest__in=digests, day__gte=day)
+    total = rows.aggregate(n=Sum("n_scans"), n_bytes=Sum("n_bytes"))
+    return total["n"] or 0, total["n_bytes"] or 0

@@ -1,0 +1,138 @@
+"""Applies advice, dismisses it, and takes what was applied back: each by a person with a reason."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from django.db import transaction
+
+from optimizer.advice.domain.states import AdviceState
+from optimizer.advice.selectors import planned_since
+from optimizer.iceberg.tables.selectors.scans import since
+from optimizer.models import Advice
+from optimizer.policies.selectors.policies import policy_current
+from optimizer.policies.services.policies import PolicyChange, policy_allowed, policy_set
+from portal.access.models import User
+from portal.audit.services import audit_record
+from portal.lake.errors import RuleViolation, StaleState
+from portal.lake.reasons import check_text
+
+MAX_REASON = 1000
+LAYOUT = "layout"
+
+
+def advice_apply(row: Advice, *, user: User, reason: str, now: datetime) -> Advice:
+    """Set the table's policy to the layout; the optimizer then rewrites it in its own time.
+
+    Raises:
+        NotVisible, NotAllowed: as for the policy of the table.
+        RuleViolation: as `policy_set`, when the layout contradicts the rest of the policy.
+        StaleState: `advice.decided`, or `advice.policy` when the layout was changed meanwhile.
+    """
+    table, why = row.table, _checked(row, user, reason)
+    with transaction.atomic():
+        one = _claimed(row, AdviceState.NEW)
+        before = _own_values(one)
+        if before.get(LAYOUT, "") != one.layout_before:
+            raise StaleState(
+                "advice.policy",
+                f"The layout of {table} was changed since this advice was made; ask for a new one.",
+            )
+        n, n_bytes = planned_since(one, since(now))
+        one.state, one.applied_at = AdviceState.APPLIED, now
+        one.n_before, one.bytes_before = n, n_bytes
+        _decide(one, user, why, now, "optimizer.advice_applied")
+        _set_policy(one, {**before, LAYOUT: one.layout}, user=user, reason=why, now=now)
+    return one
+
+
+def advice_roll_back(row: Advice, *, user: User, reason: str, now: datetime) -> Advice:
+    """Give the table's policy back the layout that it had; files stay as they lie.
+
+    Raises:
+        As `advice_apply`.
+    """
+    table, why = row.table, _checked(row, user, reason)
+    with transaction.atomic():
+        one = _claimed(row, AdviceState.APPLIED)
+        values = _own_values(one)
+        if values.get(LAYOUT, "") != one.layout:
+            raise StaleState(
+                "advice.policy",
+                f"The layout of {table} was changed since this advice was applied; its policy is "
+                "where to change it again.",
+            )
+        one.state, one.is_open = AdviceState.ROLLED_BACK, None
+        _decide(one, user, why, now, "optimizer.advice_rolled_back")
+        before = {key: value for key, value in values.items() if key != LAYOUT}
+        if one.layout_before:
+            before[LAYOUT] = one.layout_before
+        _set_policy(one, before, user=user, reason=why, now=now)
+    return one
+
+
+def advice_dismiss(row: Advice, *, user: User, reason: str, now: datetime) -> Advice:
+    """Put an advice aside; it comes again on new evidence alone, after four weeks at least.
+
+    Raises:
+        NotVisible, NotAllowed: as for the policy of the table. StaleState: `advice.decided`.
+    """
+    why = _checked(row, user, reason)
+    with transaction.atomic():
+        one = _claimed(row, AdviceState.NEW)
+        one.state, one.is_open = AdviceState.DISMISSED, None
+        _decide(one, user, why, now, "optimizer.advice_dismissed")
+    return one
+
+
+def _checked(row: Advice, user: User, reason: str) -> str:
+    policy_allowed(row.table.lake, str(row.table).lower(), user)
+    why = reason.strip()
+    if not why or len(why) > MAX_REASON:
+        raise RuleViolation(
+            "advice.why",
+            f"Enter a reason, in at most {MAX_REASON} letters; it is kept in the history.",
+            field="reason",
+        )
+    check_text(why)
+    return why
+
+
+def _claimed(row: Advice, expected: AdviceState) -> Advice:
+    """Return the advice locked; of two people at once the second is told."""
+    one = Advice.objects.select_for_update().select_related("table").get(pk=row.pk)
+    if one.state != expected:
+        by = f" by {one.decided_by}" if one.decided_by else ""
+        raise StaleState(
+            "advice.decided", f"This advice is decided already{by}; reload the page.", advice=row.pk
+        )
+    return one
+
+
+def _own_values(row: Advice) -> dict[str, object]:
+    found = policy_current(row.table.lake, str(row.table).lower())
+    return dict(found.values) if found else {}
+
+
+def _set_policy(
+    row: Advice, values: Mapping[str, object], *, user: User, reason: str, now: datetime
+) -> None:
+    scope = str(row.table).lower()
+    current = policy_current(row.table.lake, scope)
+    change = PolicyChange(
+        row.table.lake, scope, values, current.version if current else 0, f"Advice: {reason}"
+    )
+    policy_set(change, user=user, now=now)
+
+
+def _decide(row: Advice, user: User, reason: str, now: datetime, action: str) -> None:
+    row.decided_by, row.decided_at, row.reason = user.username, now, reason
+    row.save()
+    audit_record(
+        action,
+        actor=user.username,
+        lake=row.table.lake,
+        object_type="optimizer_advice",
+        object_id=str(row.table),
+        data={"advice": row.pk, "layout": row.layout, "reason": reason},
+        now=now,
+    )

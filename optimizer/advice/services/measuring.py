@@ -1,0 +1,63 @@
+"""Watches applied advice: from when its scans count, and whether it has paid.
+
+One that has not is rolled back by itself, in the name of who applied it; the page says so before.
+"""
+
+import logging
+from datetime import UTC, datetime
+
+from optimizer.advice.domain.states import AdviceState
+from optimizer.advice.selectors import measured, planned_since
+from optimizer.advice.services.decisions import advice_roll_back
+from optimizer.core.domain.tasks import TaskKind, TaskState
+from optimizer.models import Advice, OptimizeTask
+from portal.access.models import User
+from portal.lake.errors import PortalError
+
+LAID_OUT = (TaskKind.CLUSTER, TaskKind.FULL, TaskKind.MAJOR)
+"""Kinds of tasks that write rows in the order of the policy's layout."""
+
+logger = logging.getLogger(__name__)
+
+
+def advice_watch(lake: str, *, now: datetime) -> None:
+    """Begin to count where a rewrite has ended, and take back what does not pay.
+
+    Called again at any time; what cannot be taken back stays applied, and is tried again.
+    """
+    applied = Advice.objects.filter(table__lake=lake, state=AdviceState.APPLIED)
+    for row in applied.select_related("table"):
+        if row.measured_from is None:
+            _start(row, now=now)
+        elif measured(row).has_paid is False:
+            _take_back(row, now=now)
+
+
+def _start(row: Advice, *, now: datetime) -> None:
+    """Count from the end of the first rewrite after the policy took the layout."""
+    ended = OptimizeTask.objects.filter(
+        table=row.table,
+        kind__in=LAID_OUT,
+        state__in=[TaskState.DONE, TaskState.PARTIAL],
+        ended_at__gt=row.applied_at,
+    )
+    if ended.exists():
+        n, n_bytes = planned_since(row, now.astimezone(UTC).date())
+        Advice.objects.filter(pk=row.pk, measured_from=None).update(
+            measured_from=now, n_already=n, bytes_already=n_bytes
+        )
+
+
+def _take_back(row: Advice, *, now: datetime) -> None:
+    found = measured(row)
+    reason = (
+        f"By itself: {found.n_after} scans since planned {found.percent:.0f} % of what such scans "
+        f"planned before; {row.expected_percent:.0f} % were expected."
+    )
+    user = User.objects.filter(username=row.decided_by, is_active=True).first()
+    if user is None:
+        return
+    try:
+        advice_roll_back(row, user=user, reason=reason, now=now)
+    except PortalError as error:
+        logger.warning("Advice %s on %s stays applied: %s", row.pk, row.table, error.message)

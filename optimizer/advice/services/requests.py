@@ -1,0 +1,98 @@
+"""Has recorded scans looked at: of one table when a person asks, of the busiest by schedule."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Q, Sum
+
+from optimizer.advice.domain.layout_advice import LEAST_SCANS
+from optimizer.advice.domain.states import AdviceState
+from optimizer.advice.selectors import SHOWN_SHAPES, recorded_shapes, served_by_indexes
+from optimizer.iceberg.tables.selectors.scans import since
+from optimizer.models import Advice, IcebergTable
+from optimizer.policies.selectors.policies import LakePolicies, policies_of
+from portal.access.models import User
+from portal.lake.errors import RuleViolation, StaleState
+from portal.runs.models import Run
+from portal.runs.requests.services import run_request
+
+KIND = "optimizer.advice"
+TABLES_A_RUN = 20
+"""Each takes some seconds; the busiest come first, and the rest with the next runs."""
+AGAIN_AFTER = timedelta(days=1)
+AFTER_NO = timedelta(days=28)
+"""What a person dismissed or rolled back comes again on new evidence alone."""
+
+
+def advice_request(table: IcebergTable, *, user: User, now: datetime) -> Run:
+    """Have a short run look at one table's recorded scans; the person must see the table.
+
+    Raises:
+        StaleState: `optimizer.gone`. RuleViolation: `advice.scans`, none was recorded.
+    """
+    if table.is_deleted:
+        raise StaleState("optimizer.gone", f"{table} is gone; nothing is done to it.")
+    row = _order(table, policies_of(table.lake), now=now)
+    if not row["shapes"]:
+        raise RuleViolation(
+            "advice.scans",
+            f"No engine reported a scan of {table} in the last four weeks. Have engines send "
+            "Iceberg's scan reports to the portal; docs/operations.md says how.",
+        )
+    return run_request(
+        KIND,
+        lake=table.lake,
+        params={"tables": [row]},
+        requested_by=user.username,
+        reason="Advice was asked for.",
+        subject=("table", str(table)),
+        now=now,
+    )
+
+
+def tables_due(lake: str, *, now: datetime) -> dict[str, Any] | None:
+    """Return the params of the scheduled run; None where no table is due."""
+    recent = Q(advice_looked_at__gt=now - AGAIN_AFTER)
+    refused = Advice.objects.filter(
+        table__lake=lake,
+        state__in=[AdviceState.DISMISSED, AdviceState.ROLLED_BACK],
+        decided_at__gt=now - AFTER_NO,
+    )
+    busiest = (
+        IcebergTable.objects.filter(lake=lake, is_deleted=False, is_paused=False)
+        .filter(scan_filters__column="", scan_filters__day__gte=since(now))
+        .exclude(recent)
+        .exclude(pk__in=refused.values("table"))
+        .annotate(n=Sum("scan_filters__n_scans"), planned=Sum("scan_filters__n_bytes"))
+        .filter(n__gte=LEAST_SCANS)
+        .order_by("-planned", "pk")[:TABLES_A_RUN]
+    )
+    found = list(busiest)
+    if not found:
+        return None
+    policies = policies_of(lake)
+    return {"tables": [_order(row, policies, now=now) for row in found]}
+
+
+def _order(row: IcebergTable, policies: LakePolicies, *, now: datetime) -> dict[str, Any]:
+    policy = policies.of(row.db, row.table).policy
+    recorded = recorded_shapes(row, now=now)
+    served, open_shapes = served_by_indexes(recorded.shapes, policy.index_columns)
+    return {
+        "id": row.pk,
+        "db": row.db,
+        "table": row.table,
+        "uuid": row.uuid,
+        "target_bytes": policy.target_bytes,
+        "layout": str(policy.layout),
+        "shapes": _listed(open_shapes),
+        "served": _listed(served),
+        "n_scans": sum(one["n_scans"] for one in open_shapes),
+        "n_bytes": sum(one["n_bytes"] for one in open_shapes),
+        "n_days": recorded.n_days,
+    }
+
+
+def _listed(shapes: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [dict(one) for one in shapes][:SHOWN_SHAPES]

@@ -1,0 +1,140 @@
+"""Pages of advice: the inbox of a lake, one advice with its evidence, and what is decided on it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from optimizer.advice.selectors import (
+    ADVICE_ORDERS,
+    AdviceFilter,
+    advice_visible,
+    get_advice_for_user,
+    measured,
+)
+from optimizer.advice.services.decisions import advice_apply, advice_dismiss, advice_roll_back
+from optimizer.advice.services.requests import advice_request
+from optimizer.advice.ui.addresses import advice_tab_url, advice_url
+from optimizer.core.ui.columns import cell
+from optimizer.iceberg.indexing.selectors import policy_of
+from optimizer.iceberg.tables.selectors.tables import get_table_for_user
+from optimizer.policies.services.policies import policy_may_set
+from portal.access.registry import Page, register_page
+from portal.ui.charts.figures import Axes, Chart, bar_chart
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.answers import ListSpec, list_response
+from portal.ui.lists.tables import Column
+
+OPTIONS_DRAWN = 8
+ADVICE_LIST = ListSpec(
+    template="optimizer/advice.html",
+    caption="Advice on tables of the lake",
+    columns=(
+        Column(key="table", title="Table", kind="code", url=advice_url),
+        cell("State", "advice_state"),
+        Column(key="layout", title="Layout", kind="code"),
+        cell("Expected", "advice_expected", sort="expected"),
+        Column(key="bytes_a_day", title="Planned a day", kind="bytes", sort="planned"),
+        Column(key="n_scans", title="Scans", kind="count"),
+        Column(key="made_at", title="Made", kind="ago", sort="made"),
+        Column(key="decided_by", title="Decided by", shown_from="tablet"),
+    ),
+    orders=ADVICE_ORDERS,
+    filename="advice.csv",
+    exports=(
+        "table.lake", "table", "state", "layout", "layout_before", "expected", "bytes_a_day",
+        "rewrite_bytes", "n_scans", "n_days", "made_at", "confirmed_at", "decided_by",
+        "decided_at", "reason", "applied_at",
+    ),
+)  # fmt: skip
+
+
+@require_GET
+def advice(request: HttpRequest) -> HttpResponseBase:
+    """List the advice on tables that the person may see."""
+    rows = advice_visible(current_lake(request), person(request))
+    filterset = AdviceFilter(request.GET, queryset=rows)
+    return list_response(request, ADVICE_LIST, filterset=filterset, context={})
+
+
+@require_GET
+def shown(request: HttpRequest, advice_id: int) -> HttpResponse:
+    """Show one advice: what it expects, what it stands on, what was measured."""
+    user = person(request)
+    row = get_advice_for_user(advice_id, user)
+    evidence = row.evidence
+    context: dict[str, Any] = {
+        "advice": row,
+        "iceberg": row.table,
+        "evidence": evidence,
+        "measured": measured(row),
+        "charts": _charts(evidence),
+        "tab_url": advice_tab_url(row.table),
+        "is_on": policy_of(row.table).policy.is_on,
+        "may_decide": policy_may_set(row.table.lake, str(row.table).lower(), user),
+    }
+    return render(request, "optimizer/advice_shown.html", context)
+
+
+@require_POST
+def ask(request: HttpRequest, table_id: int) -> HttpResponse:
+    """Have a table's recorded scans looked at now, and lead to the run."""
+    user = person(request)
+    run = advice_request(get_table_for_user(table_id, user), user=user, now=timezone.now())
+    return HttpResponseRedirect(reverse("ui:run", args=[run.pk]))
+
+
+def _charts(evidence: dict[str, Any]) -> list[Chart]:
+    options = evidence.get("options") or []
+    now = evidence.get("now")
+    if now is None or not options:
+        return []
+    lines = [("as rows lie now", now)]
+    lines += [(one["layout"], one["share"]) for one in options[:OPTIONS_DRAWN]]
+    return [
+        bar_chart(
+            "layouts",
+            title="Files that queries like the recorded ones open, by layout",
+            labels=[name for name, _ in lines],
+            series={"opened": [round(100 * share, 2) for _, share in lines]},
+            axes=Axes("Layout", "Files of the sampled partition, %"),
+            is_across=True,
+        )
+    ]
+
+
+def _decided(service: Callable[..., object], done: str) -> Callable[..., HttpResponse]:
+    """Return the view that does what a person decides, with a reason."""
+
+    @require_POST
+    def view(request: HttpRequest, advice_id: int) -> HttpResponse:
+        user = person(request)
+        row = get_advice_for_user(advice_id, user)
+        service(row, user=user, reason=request.POST.get("reason", ""), now=timezone.now())
+        messages.success(request, done)
+        return HttpResponseRedirect(advice_url(row))
+
+    return view
+
+
+apply = _decided(
+    advice_apply, "The policy has the layout. The optimizer rewrites the table in its own time."
+)
+dismiss = _decided(advice_dismiss, "Dismissed. It comes again on new evidence alone.")
+roll_back = _decided(
+    advice_roll_back, "The policy has its earlier layout again; files stay as they lie."
+)
+
+
+def register_advice_pages() -> None:
+    """Add the navigation."""
+    register_page(
+        Page(
+            "services", "Advice", "optimizer:advice", 37, also=frozenset({"optimizer:advice-shown"})
+        )
+    )

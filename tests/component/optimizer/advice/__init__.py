@@ -1,0 +1,1 @@
+"""Advice: what is recorded, advised, decided and measured; pages and API."""
