@@ -13,7 +13,7 @@ from portal.runs.kinds.registry import RunKind, register
 from portal.runs.kinds.ticks import Tick, register_tick
 from portal.runs.models import Run
 
-EVERY = timedelta(minutes=5)
+EVERY = timedelta(minutes=10)
 
 
 class AdviceKind(RunKind):

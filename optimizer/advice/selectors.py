@@ -22,6 +22,8 @@ from portal.ui.frame.states import badge_for
 from portal.ui.lists.filters import ListFilter, prefix
 
 SHOWN_SHAPES = 50
+MOST_SHAPES = 1_000
+"""Of a table that are read; those beyond planned least."""
 ADVICE_ORDERS = {
     "-made": ("-made_at",),
     "-planned": ("-bytes_a_day",),
@@ -113,7 +115,7 @@ def recorded_shapes(row: IcebergTable, *, now: datetime) -> RecordedShapes:
         .annotate(
             n_scans=Sum("n_scans"), n_files=Sum("n_files"), n_bytes=Sum("n_bytes"), one=Max("pk")
         )
-        .order_by("-n_bytes", "-n_scans", "digest")
+        .order_by("-n_bytes", "-n_scans", "digest")[:MOST_SHAPES]
     )
     found = list(summed)
     named = dict(

@@ -60,6 +60,8 @@ FIXED = {
     "hudi-tables": "/optimizer/hudi/",
     "hudi-tables-none": "/optimizer/hudi/?db=no_such_database",
     "optimizer-queue": "/optimizer/queue/",
+    "cubes": "/optimizer/cubes/",
+    "advice": "/optimizer/advice/",
     "removals": "/optimizer/removals/",
     "removals-none": "/optimizer/removals/?db=no_such_database",
     "optimizer-policies": "/optimizer/policies/",
@@ -141,6 +143,10 @@ def of_the_day(demo: Demo) -> dict[str, str]:
     if "iceberg-table" in pages:
         for tab in ("files", "layout", "commits", "tasks", "policy"):
             pages[f"iceberg-{tab}"] = f"{pages['iceberg-table']}{tab}/"
+    for tab in ("indexes", "scans"):
+        pages[f"table-{tab}"] = f"/tables/sales/web_logs/{tab}/"
+    pages["table-cubes"] = "/tables/sales/orders_star/cubes/"
+    pages["table-advice"] = "/tables/sales/shipments/advice/"
     if "hudi-table" in pages:
         for tab in ("timeline", "files", "services", "tasks", "settings", "plan"):
             pages[f"hudi-{tab}"] = f"{pages['hudi-table']}{tab}/"

@@ -26,7 +26,8 @@ def advice_apply(row: Advice, *, user: User, reason: str, now: datetime) -> Advi
     Raises:
         NotVisible, NotAllowed: as for the policy of the table.
         RuleViolation: as `policy_set`, when the layout contradicts the rest of the policy.
-        StaleState: `advice.decided`, or `advice.policy` when the layout was changed meanwhile.
+        StaleState: `optimizer.gone`, `advice.decided`, or `advice.policy` when the layout was
+            changed meanwhile.
     """
     table, why = row.table, _checked(row, user, reason)
     with transaction.atomic():
@@ -85,6 +86,9 @@ def advice_dismiss(row: Advice, *, user: User, reason: str, now: datetime) -> Ad
 
 
 def _checked(row: Advice, user: User, reason: str) -> str:
+    if row.table.is_deleted:
+        # The name may be another table's by now, of which these scans say nothing.
+        raise StaleState("optimizer.gone", f"{row.table} is gone; nothing is done to it.")
     policy_allowed(row.table.lake, str(row.table).lower(), user)
     why = reason.strip()
     if not why or len(why) > MAX_REASON:

@@ -11,7 +11,7 @@ from optimizer.iceberg.tables.ui.partition_heatmap import grid_of
 from optimizer.models import Commit, HealthPoint, PartitionHealth
 from portal.ui.charts.figures import Axes, Chart, bar_chart, heat_chart, line_chart, with_marks
 
-BARS = 40
+BARS = 20
 INSPECTED = "Time of the inspection"
 
 
@@ -97,6 +97,7 @@ def coverage(least_first: Sequence[PartitionHealth]) -> list[Chart]:
                 "unsorted": [row.n_files - row.n_laid_out for row in rows],
             },
             axes=Axes("Partition", "Files"),
+            is_across=True,  # names of partitions are long
         )
     ]
 

@@ -21,7 +21,7 @@ from optimizer.models import Advice, IcebergTable, OptimizeTask, ScanShape
 from optimizer.policies.selectors.policies import policies_of, policy_current
 from optimizer.policies.services.policies import PolicyChange, policy_set
 from portal.access.models import User
-from portal.lake.errors import NotAllowed, RuleViolation, StaleState
+from portal.lake.errors import NotAllowed, NotVisible, StaleState
 from portal.runs.models import Run
 from tests.component.conftest import People
 from tests.component.optimizer.optimizer_rows import iceberg
@@ -266,11 +266,23 @@ def test_a_layout_that_somebody_changed_meanwhile_is_left_alone(
         advice_roll_back(advice, user=people.owner, reason="why", now=timezone.now())
 
 
+def test_a_table_that_has_its_name_now_is_not_laid_out_by_it(
+    people: People, table: IcebergTable, advice: Advice
+) -> None:
+    IcebergTable.objects.filter(pk=table.pk).update(is_deleted=True)
+    iceberg("clicks", now=timezone.now(), owner=people.owner.username)
+    advice.refresh_from_db()
+    with pytest.raises(StaleState) as refused:
+        advice_apply(advice, user=people.owner, reason="why", now=timezone.now())
+    assert refused.value.code == "optimizer.gone"
+    assert policy_current("main", "shop.clicks") is None
+
+
 def test_who_does_not_answer_for_the_table_decides_nothing(people: People, advice: Advice) -> None:
     stranger = client_of(people.stranger)
     assert stranger.get(f"/optimizer/advice/{advice.pk}/").status_code == 404
     assert stranger.get(TAB).status_code == 404
-    with pytest.raises((NotAllowed, RuleViolation, Exception)):
+    with pytest.raises((NotAllowed, NotVisible)):
         advice_apply(advice, user=people.stranger, reason="mine", now=timezone.now())
     advice.refresh_from_db()
     assert advice.state == AdviceState.NEW

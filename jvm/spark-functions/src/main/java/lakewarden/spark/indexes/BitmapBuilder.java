@@ -25,8 +25,11 @@ final class BitmapBuilder implements Builder {
   private static final int DECIMAL_BYTES = 16;
 
   private final RoaringBitmapWriter<RoaringBitmap> nulls = RoaringBitmapWriter.writer().get();
+
+  /** The distinct order numbers; of texts their hashes, each with the text of its place. */
   private final LongSet numbers = new LongSet();
-  private final Map<UTF8String, Integer> texts = new HashMap<>();
+
+  private final List<UTF8String> texts = new ArrayList<>();
   private final List<Object> full = new ArrayList<>();
   private int[] codes = new int[CHUNK];
   private int rows;
@@ -61,16 +64,21 @@ final class BitmapBuilder implements Builder {
   private int text(Cell cell) {
     isNumber = false;
     isDecimal = cell.isDecimal();
-    Integer known = texts.get(cell.bytes);
-    if (known == null) {
-      known = texts.size();
-      texts.put(UTF8String.fromBytes(cell.bytes.getBytes().clone()), known);
+    // Of two texts of one hash the second has the number after it, and so on.
+    for (long hash = cell.hash(); ; hash++) {
+      int place = numbers.add(hash);
+      if (place == texts.size()) {
+        texts.add(UTF8String.fromBytes(cell.bytes.getBytes().clone()));
+        return place;
+      }
+      if (texts.get(place).equals(cell.bytes)) {
+        return place;
+      }
     }
-    return known;
   }
 
   private int values() {
-    return isNumber ? numbers.size() : texts.size();
+    return numbers.size();
   }
 
   private void limit(Cell cell) {
@@ -171,12 +179,12 @@ final class BitmapBuilder implements Builder {
   private byte[] ofTexts(int[] ranks) {
     List<byte[]> keys = new ArrayList<>(texts.size());
     Map<UTF8String, Integer> known = new HashMap<>();
-    texts.forEach(
-        (text, code) -> {
-          byte[] key = isDecimal ? decimalKey(text.getBytes()) : text.getBytes();
-          keys.add(key);
-          known.put(UTF8String.fromBytes(key), code);
-        });
+    for (int place = 0; place < texts.size(); place++) {
+      UTF8String text = texts.get(place);
+      byte[] key = isDecimal ? decimalKey(text.getBytes()) : text.getBytes();
+      keys.add(key);
+      known.put(UTF8String.fromBytes(key), place);
+    }
     keys.sort(Arrays::compareUnsigned);
     int size = keys.stream().mapToInt(key -> key.length + (isDecimal ? 0 : 4)).sum();
     ByteBuffer written = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);

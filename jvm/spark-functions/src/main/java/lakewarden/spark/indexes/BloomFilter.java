@@ -12,9 +12,13 @@ final class BloomFilter implements Filter {
   private final int k;
   private final long m;
 
+  /** 2^64 modulo m. */
+  private final long over;
+
   private BloomFilter(int k, long m, int n) {
     this.k = k;
     this.m = m;
+    over = m == 0 ? 0 : Long.remainderUnsigned(-m, m);
     body = ByteBuffer.allocate(HEAD + (int) (m >>> 3)).order(ByteOrder.LITTLE_ENDIAN);
     body.put(0, (byte) k).putLong(8, m).putLong(16, n);
   }
@@ -54,7 +58,6 @@ final class BloomFilter implements Filter {
     long step = Hashing.mix(hash ^ Hashing.GOLDEN) | 1;
     long place = Long.remainderUnsigned(hash, m);
     long more = Long.remainderUnsigned(step, m);
-    long over = Long.remainderUnsigned(-m, m);
     long sum = hash;
     for (int i = 0; ; ) {
       int at = HEAD + (int) (place >>> 3);

@@ -3,12 +3,14 @@ package lakewarden.spark.indexes;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.rdd.InputFileBlockHolder;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.vectorized.ColumnarBatch;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
@@ -31,38 +33,50 @@ public final class BuiltIndexes {
     StructType schema = rows.schema();
     List<Wanted> wanted = new ArrayList<>();
     said.forEach(one -> wanted.add(new Wanted(one)));
-    JavaRDD<InternalRow> read = rows.queryExecution().toRdd().toJavaRDD();
-    JavaRDD<InternalRow> built = read.mapPartitions(each -> new Files(each, schema, wanted));
+    Optional<ScannedColumns> scanned = ScannedColumns.of(rows.queryExecution().executedPlan());
+    JavaRDD<InternalRow> built;
+    if (scanned.isPresent()) {
+      int[] places = scanned.get().places();
+      JavaRDD<ColumnarBatch> batches = scanned.get().batches();
+      built = batches.mapPartitions(each -> new OfBatches(each, places, schema, wanted));
+    } else {
+      JavaRDD<InternalRow> read = rows.queryExecution().toRdd().toJavaRDD();
+      built = read.mapPartitions(each -> new OfRows(each, schema, wanted));
+    }
     return rows.sparkSession().internalCreateDataFrame(built.rdd(), SCHEMA, false);
   }
 
   /** The indexes of one file after another. */
-  private static final class Files implements Iterator<InternalRow> {
-    private final Iterator<InternalRow> rows;
+  private abstract static class Files<T> implements Iterator<InternalRow> {
+    private final Iterator<T> read;
     private final StructType schema;
+    private final int[] places;
     private final List<Wanted> wanted;
     private Iterator<InternalRow> ready = List.<InternalRow>of().iterator();
     private FileIndexes current;
     private UTF8String name;
 
-    Files(Iterator<InternalRow> rows, StructType schema, List<Wanted> wanted) {
-      this.rows = rows;
+    Files(Iterator<T> read, int[] places, StructType schema, List<Wanted> wanted) {
+      this.read = read;
+      this.places = places;
       this.schema = schema;
       this.wanted = wanted;
     }
 
+    abstract void add(T read, FileIndexes indexes);
+
     @Override
     public boolean hasNext() {
-      while (!ready.hasNext() && rows.hasNext()) {
-        InternalRow row = rows.next();
+      while (!ready.hasNext() && read.hasNext()) {
+        T one = read.next();
         UTF8String file = InputFileBlockHolder.getInputFilePath();
         // The same object while a file lasts.
         if (file != name && !file.equals(name)) {
           finish();
-          current = new FileIndexes(Hashing.of(file), schema, wanted);
+          current = new FileIndexes(Hashing.of(file), schema, places, wanted);
         }
         name = file;
-        current.add(row);
+        add(one, current);
       }
       if (!ready.hasNext()) {
         finish();
@@ -81,6 +95,32 @@ public final class BuiltIndexes {
     public InternalRow next() {
       hasNext();
       return ready.next();
+    }
+  }
+
+  private static final class OfRows extends Files<InternalRow> {
+    OfRows(Iterator<InternalRow> read, StructType schema, List<Wanted> wanted) {
+      super(read, ScannedColumns.inOrder(schema.length()), schema, wanted);
+    }
+
+    @Override
+    void add(InternalRow row, FileIndexes indexes) {
+      indexes.add(row);
+    }
+  }
+
+  /** A batch is of one file: each file has a reader of its own. */
+  private static final class OfBatches extends Files<ColumnarBatch> {
+    OfBatches(Iterator<ColumnarBatch> read, int[] places, StructType schema, List<Wanted> wanted) {
+      super(read, places, schema, wanted);
+    }
+
+    @Override
+    void add(ColumnarBatch batch, FileIndexes indexes) {
+      int count = batch.numRows();
+      for (int row = 0; row < count; row++) {
+        indexes.add(batch.getRow(row));
+      }
     }
   }
 }

@@ -17,18 +17,24 @@ final class FileIndexes {
   private final List<Wanted> wanted;
   private final Cell[] cells;
   private final int[] flags;
+
+  /** The cell of each index. */
+  private final Cell[] of;
+
   private final Builder[] builders;
   private int rows;
 
-  FileIndexes(long file, StructType schema, List<Wanted> wanted) {
+  /** Column n of the schema stands at `places[n]` of a row. */
+  FileIndexes(long file, StructType schema, int[] places, List<Wanted> wanted) {
     this.file = file;
     this.wanted = wanted;
     StructField[] fields = schema.fields();
     cells = new Cell[fields.length];
     for (int n = 0; n < cells.length; n++) {
-      cells[n] = new Cell(n, fields[n].dataType());
+      cells[n] = new Cell(places[n], fields[n].dataType());
     }
     flags = new int[cells.length];
+    of = wanted.stream().map(one -> cells[one.column]).toArray(Cell[]::new);
     builders = wanted.stream().map(Wanted::builder).toArray(Builder[]::new);
   }
 
@@ -38,7 +44,7 @@ final class FileIndexes {
       flags[n] |= cells[n].isNull ? NULLS : cells[n].isNan ? NAN : 0;
     }
     for (int n = 0; n < builders.length; n++) {
-      builders[n].add(cells[wanted.get(n).column], rows);
+      builders[n].add(of[n], rows);
     }
     rows = Math.incrementExact(rows);
   }

@@ -11,7 +11,7 @@ final class KeyFilter implements Builder {
   private final boolean isRanged;
   private final double bitsAKey;
   private final int mostKeys;
-  private LongSet keys = new LongSet();
+  private KeySet keys = new KeySet();
 
   KeyFilter(boolean isRanged, double bitsAKey, int mostKeys) {
     this.isRanged = isRanged;
