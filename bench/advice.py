@@ -64,8 +64,8 @@ class Bench:
         ).tableProperty("write.distribution-mode", "none").create()
         table = open_table(spark, DB, NAME)
         self.first, self.uuid = table.snapshot_id, table.uuid
-        files = spark.table(f"{TABLE}.files").select("file_size_in_bytes")
-        sizes: list[int] = [row[0] for row in files.collect()]
+        listed = spark.table(f"{TABLE}.files").select("file_size_in_bytes")
+        sizes: list[int] = [row[0] for row in listed.collect()]
         self.n_bytes, self.n_files = sum(sizes), len(sizes)
 
     @property

@@ -290,6 +290,7 @@ SPECTACULAR_SETTINGS = {
         "PolicyRequestKindEnum": "lifecycle.policies.domain.states.RequestKind",
         "PolicyRequestStateEnum": "lifecycle.policies.domain.states.RequestState",
         "EnrolmentStateEnum": "lifecycle.policies.domain.states.EnrollmentState",
+        "AdviceStateEnum": "optimizer.advice.domain.states.AdviceState",
         "CubeStateEnum": "optimizer.cubes.domain.states.CubeState",
         "IndexKindEnum": "optimizer.indexes.domain.envelope.Kind",
         "PlanStateEnum": "lifecycle.drop.models.plans.PlanState",
