@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
+from optimizer.advice.domain.filters import FilterKind
 from optimizer.advice.selectors import (
     ADVICE_ORDERS,
     AdviceFilter,
@@ -73,6 +74,7 @@ def shown(request: HttpRequest, advice_id: int) -> HttpResponse:
         "iceberg": row.table,
         "evidence": evidence,
         "measured": measured(row),
+        "scans": [{**one, "filters": _told(one["filters"])} for one in evidence.get("shapes", ())],
         "charts": _charts(evidence),
         "tab_url": advice_tab_url(row.table),
         "is_on": policy_of(row.table).policy.is_on,
@@ -89,6 +91,12 @@ def ask(request: HttpRequest, table_id: int) -> HttpResponse:
     return HttpResponseRedirect(reverse("ui:run", args=[run.pk]))
 
 
+def _told(filters: list[list[str]]) -> list[list[str]]:
+    """Leave out that engines also ask whether a value is null where they ask more of it."""
+    more = {column for column, kind in filters if kind != FilterKind.NULL}
+    return [one for one in filters if one[1] != FilterKind.NULL or one[0] not in more]
+
+
 def _charts(evidence: dict[str, Any]) -> list[Chart]:
     options = evidence.get("options") or []
     now = evidence.get("now")
@@ -102,7 +110,7 @@ def _charts(evidence: dict[str, Any]) -> list[Chart]:
             title="Files that queries like the recorded ones open, by layout",
             labels=[name for name, _ in lines],
             series={"opened": [round(100 * share, 2) for _, share in lines]},
-            axes=Axes("Layout", "Files of the sampled partition, %"),
+            axes=Axes("Layout", "Files opened, %"),
             is_across=True,
         )
     ]
