@@ -70,6 +70,8 @@ def policy_set(change: PolicyChange, *, user: User, now: datetime) -> PolicyVers
                 "policy.same", f"Nothing would change: {scope} has these values already."
             )
         made = _replaced(before, change, scope=scope, values=values, by=user.username, at=now)
+        if level.kind is LevelKind.TABLE:
+            _look_again(change, scope, now=now)
         audit_record(
             "optimizer.policy_changed",
             actor=user.username,
@@ -86,6 +88,13 @@ def policy_set(change: PolicyChange, *, user: User, now: datetime) -> PolicyVers
             now=now,
         )
     return made
+
+
+def _look_again(change: PolicyChange, scope: str, *, now: datetime) -> None:
+    """Have a table inspected by its new policy: one that nobody writes would never be."""
+    db, _, name = scope.partition(".")
+    named = TABLES[change.table_format].objects.filter(lake=change.lake, db=db, table=name)
+    named.filter(is_deleted=False, inspected_at__isnull=False).update(inspect_due_at=now)
 
 
 def policy_meant(change: PolicyChange, *, user: User) -> Level:

@@ -191,6 +191,9 @@ def test_applied_it_stands_in_the_policy_is_measured_and_rolled_back(
     assert owner.post(f"{address}apply/", {"reason": "readers wait"}).status_code == 302
     policy = policies_of("main").of("shop", "clicks").policy
     assert str(policy.layout) == "hilbert(id,note)"
+    # Nobody writes the table, so it would not be looked at by its new layout.
+    table.refresh_from_db()
+    assert table.inspect_due_at is not None
     # Of two people the second is told.
     second = owner.post(f"{address}dismiss/", {"reason": "no"})
     assert b"decided already by olga" in second.content
