@@ -1,7 +1,5 @@
 """API of advice: what is advised and why, and what people decide on it."""
 
-from typing import Any
-
 from django.utils import timezone
 from rest_framework import serializers
 
@@ -10,7 +8,6 @@ from optimizer.advice.selectors import (
     AdviceFilter,
     advice_visible,
     get_advice_for_user,
-    measured,
 )
 from optimizer.advice.services.decisions import advice_apply, advice_dismiss, advice_roll_back
 from optimizer.advice.services.requests import advice_request
@@ -25,6 +22,7 @@ ADVICE_FIELDS: tuple[str, ...] = (
     *("id", "lake", "table_id", "table", "state", "layout", "layout_before", "expected"),
     *("bytes_a_day", "rewrite_bytes", "n_scans", "n_days", "made_at", "confirmed_at"),
     *("decided_by", "decided_at", "reason", "applied_at", "measured_from"),
+    *("n_before", "n_after", "measured"),
 )
 
 
@@ -34,6 +32,11 @@ class AdviceSerializer(serializers.ModelSerializer[Advice]):
     lake = serializers.CharField(source="table.lake", read_only=True)
     table_id = serializers.IntegerField(read_only=True)
     table = serializers.CharField(read_only=True)
+    measured = serializers.FloatField(
+        read_only=True,
+        allow_null=True,
+        help_text="bytes planned a scan since, of one before: beside `expected`",
+    )
 
     class Meta:
         model = Advice
@@ -41,30 +44,12 @@ class AdviceSerializer(serializers.ModelSerializer[Advice]):
         read_only_fields = fields
 
 
-class MeasuredSerializer(serializers.Serializer[Any]):
-    """What scans of the same filters planned, each on average."""
-
-    n_before = serializers.IntegerField(read_only=True)
-    n_after = serializers.IntegerField(read_only=True)
-    bytes_before = serializers.FloatField(read_only=True, allow_null=True)
-    bytes_after = serializers.FloatField(read_only=True, allow_null=True)
-    ratio = serializers.FloatField(
-        read_only=True, allow_null=True, help_text="beside `expected`; null: nothing measured yet"
-    )
-
-
 class AdviceDetailSerializer(AdviceSerializer):
-    """The same with its evidence, and what was measured since."""
-
-    measured = serializers.SerializerMethodField()
+    """The same with its evidence."""
 
     class Meta(AdviceSerializer.Meta):
-        fields = (*ADVICE_FIELDS, "evidence", "measured")
+        fields = (*ADVICE_FIELDS, "evidence")
         read_only_fields = fields
-
-    def get_measured(self, row: Advice) -> dict[str, Any]:
-        """Return the scans before and since."""
-        return dict(MeasuredSerializer(measured(row)).data)
 
 
 class AdviceRunSerializer(serializers.ModelSerializer[Run]):

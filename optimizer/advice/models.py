@@ -40,6 +40,8 @@ class Advice(models.Model):
     measured_from = models.DateTimeField(null=True, help_text="when the first rewrite had ended")
     n_already = models.BigIntegerField(default=0, help_text="of that day, before that time")
     bytes_already = models.BigIntegerField(default=0)
+    n_after = models.BigIntegerField(null=True, help_text="since then, as last counted")
+    bytes_after = models.BigIntegerField(null=True)
 
     class Meta:
         verbose_name_plural = "advice"
@@ -57,6 +59,18 @@ class Advice(models.Model):
     def saved_a_day(self) -> int:
         """Bytes a day that recorded scans would not plan any more."""
         return int(self.bytes_a_day * (1 - self.expected))
+
+    @property
+    def measured(self) -> float | None:
+        """Bytes planned a scan since the rewrite, of one before; None as long as none was seen."""
+        if not (self.n_before and self.bytes_before and self.n_after):
+            return None
+        return (self.bytes_after or 0) / self.n_after / (self.bytes_before / self.n_before)
+
+    @property
+    def measured_percent(self) -> float | None:
+        """The same in a hundred."""
+        return None if self.measured is None else 100 * self.measured
 
     @property
     def expected_percent(self) -> float:

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import Any
 
 import django_filters as filters
 from django.db.models import Max, QuerySet, Sum
 
 from optimizer.advice.domain.filters import Filter, FilterKind
-from optimizer.advice.domain.layout_advice import has_paid
 from optimizer.advice.domain.served import index_for
 from optimizer.advice.domain.states import AdviceState
 from optimizer.iceberg.indexing.domain.wanted import WantedIndex
@@ -37,33 +36,6 @@ class RecordedShapes:
 
     shapes: list[dict[str, Any]]
     n_days: int
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What scans like those of an advice planned for each scan, before it was applied and since."""
-
-    n_before: int
-    n_after: int
-    bytes_before: float | None
-    bytes_after: float | None
-
-    @property
-    def ratio(self) -> float | None:
-        """Bytes planned since, of one planned before; None while there is nothing to compare."""
-        if not self.bytes_before or self.bytes_after is None:
-            return None
-        return self.bytes_after / self.bytes_before
-
-    @property
-    def has_paid(self) -> bool | None:
-        """Whether it pays; None as long as that is not known."""
-        return has_paid(self.ratio, self.n_after)
-
-    @property
-    def percent(self) -> float | None:
-        """The same in a hundred."""
-        return None if self.ratio is None else 100 * self.ratio
 
 
 def state_choices() -> list[tuple[str, str]]:
@@ -145,20 +117,6 @@ def served_by_indexes(
         named = [Filter(column, FilterKind(kind)) for column, kind in one["filters"]]
         (served if any(index_for(each, wanted) for each in named) else others).append(one)
     return served, others
-
-
-def measured(row: Advice) -> Measured:
-    """Compare what scans of the advice's filters planned up to its acceptance and since."""
-    if row.bytes_before is None or row.measured_from is None:
-        return Measured(row.n_before or 0, 0, None, None)
-    n, n_bytes = planned_since(row, row.measured_from.astimezone(UTC).date())
-    n_after = max(0, n - row.n_already)
-    return Measured(
-        row.n_before or 0,
-        n_after,
-        row.bytes_before / row.n_before if row.n_before else None,
-        max(0, n_bytes - row.bytes_already) / n_after if n_after else None,
-    )
 
 
 def planned_since(row: Advice, day: date) -> tuple[int, int]:

@@ -6,8 +6,9 @@ One that has not is rolled back by itself, in the name of who applied it; the pa
 import logging
 from datetime import UTC, datetime
 
+from optimizer.advice.domain.layout_advice import has_paid
 from optimizer.advice.domain.states import AdviceState
-from optimizer.advice.selectors import measured, planned_since
+from optimizer.advice.selectors import planned_since
 from optimizer.advice.services.decisions import advice_roll_back
 from optimizer.core.domain.tasks import TaskKind, TaskState
 from optimizer.models import Advice, OptimizeTask
@@ -21,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 def advice_watch(lake: str, *, now: datetime) -> None:
-    """Begin to count where a rewrite has ended, and take back what does not pay.
+    """Begin to count where a rewrite has ended, count, and take back what does not pay.
 
     Called again at any time; what cannot be taken back stays applied, and is tried again.
     """
@@ -29,8 +30,10 @@ def advice_watch(lake: str, *, now: datetime) -> None:
     for row in applied.select_related("table"):
         if row.measured_from is None:
             _start(row, now=now)
-        elif measured(row).has_paid is False:
-            _take_back(row, now=now)
+        else:
+            _count(row, row.measured_from)
+            if has_paid(row.measured, row.n_after or 0) is False:
+                _take_back(row, now=now)
 
 
 def _start(row: Advice, *, now: datetime) -> None:
@@ -48,11 +51,18 @@ def _start(row: Advice, *, now: datetime) -> None:
         )
 
 
+def _count(row: Advice, since: datetime) -> None:
+    """Keep what scans planned since; sums of days that are forgotten by now count no more."""
+    n, n_bytes = planned_since(row, since.astimezone(UTC).date())
+    if n > row.n_already:
+        row.n_after, row.bytes_after = n - row.n_already, max(0, n_bytes - row.bytes_already)
+        row.save(update_fields=["n_after", "bytes_after"])
+
+
 def _take_back(row: Advice, *, now: datetime) -> None:
-    found = measured(row)
     reason = (
-        f"By itself: {found.n_after} scans since planned {found.percent:.0f} % of what such scans "
-        f"planned before; {row.expected_percent:.0f} % were expected."
+        f"By itself: {row.n_after} scans since planned {row.measured_percent:.0f} % of what such "
+        f"scans planned before; {row.expected_percent:.0f} % were expected."
     )
     user = User.objects.filter(username=row.decided_by, is_active=True).first()
     if user is None:

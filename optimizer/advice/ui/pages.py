@@ -16,7 +16,6 @@ from optimizer.advice.selectors import (
     AdviceFilter,
     advice_visible,
     get_advice_for_user,
-    measured,
 )
 from optimizer.advice.services.decisions import advice_apply, advice_dismiss, advice_roll_back
 from optimizer.advice.services.requests import advice_request
@@ -40,6 +39,7 @@ ADVICE_LIST = ListSpec(
         cell("State", "advice_state"),
         Column(key="layout", title="Layout", kind="code"),
         cell("Expected", "advice_expected", sort="expected"),
+        cell("Measured", "advice_measured"),
         Column(key="bytes_a_day", title="Planned a day", kind="bytes", sort="planned"),
         Column(key="n_scans", title="Scans", kind="count"),
         Column(key="made_at", title="Made", kind="ago", sort="made"),
@@ -48,9 +48,9 @@ ADVICE_LIST = ListSpec(
     orders=ADVICE_ORDERS,
     filename="advice.csv",
     exports=(
-        "table.lake", "table", "state", "layout", "layout_before", "expected", "bytes_a_day",
-        "rewrite_bytes", "n_scans", "n_days", "made_at", "confirmed_at", "decided_by",
-        "decided_at", "reason", "applied_at",
+        "table.lake", "table", "state", "layout", "layout_before", "expected", "measured",
+        "n_before", "n_after", "bytes_a_day", "rewrite_bytes", "n_scans", "n_days", "made_at",
+        "confirmed_at", "decided_by", "decided_at", "reason", "applied_at",
     ),
 )  # fmt: skip
 
@@ -73,7 +73,6 @@ def shown(request: HttpRequest, advice_id: int) -> HttpResponse:
         "advice": row,
         "iceberg": row.table,
         "evidence": evidence,
-        "measured": measured(row),
         "scans": [{**one, "filters": _told(one["filters"])} for one in evidence.get("shapes", ())],
         "charts": _charts(evidence),
         "tab_url": advice_tab_url(row.table),
