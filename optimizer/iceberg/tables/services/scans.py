@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from optimizer.advice.domain.filters import Filter
 from optimizer.advice.domain.scan_reports import Scanned
@@ -53,9 +53,10 @@ def scan_report(row: IcebergTable, scanned: Scanned, *, now: datetime) -> int:
             last_at=now,
         )
         _shape_add(row, found, scanned, today=today)
-        gone = today - timedelta(days=KEPT_DAYS)
-        row.scan_filters.filter(day__lt=gone).delete()
-        row.scan_shapes.filter(day__lt=gone).delete()
+        if new:
+            gone = today - timedelta(days=KEPT_DAYS)
+            row.scan_filters.filter(day__lt=gone).delete()
+            row.scan_shapes.filter(day__lt=gone).delete()
     return len(found)
 
 
@@ -65,12 +66,16 @@ def _shape_add(
     named = sorted([one.column, one.kind.value] for one in filters)
     digest = hashlib.sha256(json.dumps(named).encode()).hexdigest()[:32]
     shapes = row.scan_shapes.filter(day=today)
-    if not shapes.filter(digest=digest).exists():
-        if shapes.count() >= MOST_SHAPES:
-            return
-        made = ScanShape(table=row, day=today, digest=digest, filters=named)
-        ScanShape.objects.bulk_create([made], ignore_conflicts=True)
-    shapes.filter(digest=digest, n_bytes__lt=_MOST, n_files__lt=_MOST).update(
+    if _counted(shapes.filter(digest=digest), scanned) or shapes.count() >= MOST_SHAPES:
+        return
+    made = ScanShape(table=row, day=today, digest=digest, filters=named)
+    ScanShape.objects.bulk_create([made], ignore_conflicts=True)
+    _counted(shapes.filter(digest=digest), scanned)
+
+
+def _counted(shape: QuerySet[ScanShape], scanned: Scanned) -> int:
+    """Add a scan to the sum of its shape; returns 0 where there is none yet, or it is full."""
+    return shape.filter(n_bytes__lt=_MOST, n_files__lt=_MOST).update(
         n_scans=F("n_scans") + 1,
         n_files=F("n_files") + min(scanned.n_files, _MOST),
         n_bytes=F("n_bytes") + min(scanned.n_bytes, _MOST),
