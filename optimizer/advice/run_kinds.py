@@ -5,6 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from optimizer.advice.services.automatic import advice_apply_automatic
 from optimizer.advice.services.findings import findings_ingest
 from optimizer.advice.services.measuring import advice_watch
 from optimizer.advice.services.requests import KIND, tables_due
@@ -41,4 +42,5 @@ class AdviceKind(RunKind):
 def register_advice_kind() -> None:
     """Tell the platform of the run of this file, and of what is watched between runs."""
     register(AdviceKind())
+    register_tick(Tick("advice.apply", timedelta(minutes=1), advice_apply_automatic))
     register_tick(Tick("advice.watch", timedelta(minutes=1), advice_watch))

@@ -12,6 +12,7 @@ LEAST_SAVED = 0.10
 MOST_DAYS = 30
 """In which the rewrite has to be paid back by what scans do not read."""
 READ_AND_WRITTEN = 2
+LOW, MEDIUM, HIGH = "low", "medium", "high"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +91,8 @@ def decide_layout(
 def confidence(traffic: Traffic) -> str:
     """Return high, medium or low: how much recorded traffic an advice stands on."""
     if traffic.n_scans >= 500 and traffic.n_days >= 7:
-        return "high"
-    return "medium" if traffic.n_scans >= 100 and traffic.n_days >= 2 else "low"
+        return HIGH
+    return MEDIUM if traffic.n_scans >= 100 and traffic.n_days >= 2 else LOW
 
 
 def has_paid(ratio: float | None, n_after: int) -> bool | None:

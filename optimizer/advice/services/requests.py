@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any
 
 from django.db.models import Q, Sum
@@ -11,6 +12,7 @@ from optimizer.advice.domain.states import AdviceState
 from optimizer.advice.selectors import SHOWN_SHAPES, recorded_shapes, served_by_indexes
 from optimizer.iceberg.tables.selectors.scans import since
 from optimizer.models import Advice, IcebergTable
+from optimizer.policies.domain.policy import AdviceMode
 from optimizer.policies.selectors.policies import LakePolicies, policies_of
 from portal.access.models import User
 from portal.lake.errors import RuleViolation, StaleState
@@ -66,13 +68,16 @@ def tables_due(lake: str, *, now: datetime) -> dict[str, Any] | None:
         .exclude(pk__in=refused.values("table"))
         .annotate(n=Sum("scan_filters__n_scans"), planned=Sum("scan_filters__n_bytes"))
         .filter(n__gte=LEAST_SCANS)
-        .order_by("-planned", "pk")[:TABLES_A_RUN]
+        .order_by("-planned", "pk")
     )
-    found = list(busiest)
-    if not found:
-        return None
     policies = policies_of(lake)
-    return {"tables": [_order(row, policies, now=now) for row in found]}
+    wanted = (row for row in busiest.iterator(chunk_size=200) if _is_wanted(row, policies))
+    found = [_order(row, policies, now=now) for row in islice(wanted, TABLES_A_RUN)]
+    return {"tables": found} if found else None
+
+
+def _is_wanted(row: IcebergTable, policies: LakePolicies) -> bool:
+    return policies.of(row.db, row.table).policy.advice is not AdviceMode.OFF
 
 
 def _order(row: IcebergTable, policies: LakePolicies, *, now: datetime) -> dict[str, Any]:

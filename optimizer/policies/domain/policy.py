@@ -31,6 +31,14 @@ BUILT_IN = "default"
 _SCOPE = re.compile(r"[\w*?$-]+(\.[\w*?$-]+)?")
 
 
+class AdviceMode(StrEnum):
+    """What becomes of advice on a layout."""
+
+    OFF = "off"
+    PROPOSE = "propose"
+    AUTO = "auto"
+
+
 class ConflictTolerance(StrEnum):
     """How much risk of losing a rewrite to another writer is taken."""
 
@@ -106,6 +114,7 @@ class Policy:
     )
     caution: ConflictTolerance = ConflictTolerance.NORMAL
     index_columns: tuple[WantedIndex, ...] = ()  # file indexes that data files shall have
+    advice: AdviceMode = AdviceMode.PROPOSE
 
     @property
     def min_interval(self) -> timedelta:

@@ -14,7 +14,13 @@ from typing import TypeVar
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.iceberg.indexing.domain.wanted import WantedIndex, parse_all_wanted
 from optimizer.iceberg.rewrite.domain.layouts import Layout, parse_layout
-from optimizer.policies.domain.policy import FIELDS, BlackoutWindow, ConflictTolerance, Policy
+from optimizer.policies.domain.policy import (
+    FIELDS,
+    AdviceMode,
+    BlackoutWindow,
+    ConflictTolerance,
+    Policy,
+)
 from portal.lake.errors import RuleViolation
 
 _HOURS = re.compile(r"\s*([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-3]):([0-5]\d)\s*")
@@ -155,4 +161,5 @@ _READERS: Mapping[str, Reader] = {
     "kinds": partial(read_choices, choices=TaskKind),
     "index_columns": _index_columns,
     "caution": partial(read_choice, choices=ConflictTolerance),
+    "advice": partial(read_choice, choices=AdviceMode),
 }

@@ -64,6 +64,11 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
         "Up to 16, each with a kind if it matters (bloom, bitmap, bloomrf, token_bloom, "
         "ngram_bloom, token_bitmap, ngram_bitmap), or none; needs INDEX",
     ),
+    "advice": (
+        "Advice",
+        "Layouts that scans speak for: off looks for none, propose waits for a person, auto "
+        "applies those of medium or high confidence in the name of who set it",
+    ),
 }
 
 

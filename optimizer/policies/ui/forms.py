@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.policies.domain.formats import POLICY_SCHEMAS, TableFormat
-from optimizer.policies.domain.policy import ConflictTolerance
+from optimizer.policies.domain.policy import AdviceMode, ConflictTolerance
 from optimizer.policies.domain.words import say
 from optimizer.policies.services.policies import MAX_REASON, PolicyChange
 from portal.lake.errors import PortalError, RuleViolation
@@ -150,4 +150,7 @@ class PolicyForm(ScopeForm):
     index_columns = forms.CharField(max_length=2000, required=False)
     caution = forms.ChoiceField(
         choices=[*INHERITED, *((one.value, one.value) for one in ConflictTolerance)], required=False
+    )
+    advice = forms.ChoiceField(
+        choices=[*INHERITED, *((one.value, one.value) for one in AdviceMode)], required=False
     )

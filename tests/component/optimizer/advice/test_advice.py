@@ -12,6 +12,7 @@ from optimizer.advice.domain.filters import Filter, FilterKind
 from optimizer.advice.domain.scan_reports import Scanned
 from optimizer.advice.domain.states import AdviceState
 from optimizer.advice.selectors import recorded_shapes
+from optimizer.advice.services.automatic import advice_apply_automatic
 from optimizer.advice.services.decisions import advice_apply, advice_roll_back
 from optimizer.advice.services.findings import findings_ingest
 from optimizer.advice.services.measuring import advice_watch
@@ -23,6 +24,7 @@ from optimizer.policies.services.policies import PolicyChange, policy_set
 from portal.access.models import User
 from portal.lake.errors import NotAllowed, NotVisible, StaleState
 from portal.runs.models import Run
+from portal.safety.services import emergency_stop_start
 from tests.component.conftest import People
 from tests.component.optimizer.optimizer_rows import iceberg
 from tests.component.portal.ui.table_rows import listed
@@ -339,3 +341,54 @@ def test_scans_that_an_index_answers_speak_for_no_layout(
     assert order["n_scans"] == 3
     manifest = looked(run, table)
     assert manifest["result"]["tables"][0]["said"] == "3 scans were recorded; 20 are needed."
+
+
+def mode(people: People, how: str, *, by: User | None = None, **values: object) -> None:
+    stands = policy_current("main", "*")
+    wanted = PolicyChange(
+        "main", "*", {"advice": how, **values}, stands.version if stands else 0, "as we like it"
+    )
+    policy_set(wanted, user=by or people.admin, now=timezone.now())
+
+
+def test_advice_is_applied_by_itself_where_the_policy_says_so(
+    people: People, table: IcebergTable
+) -> None:
+    scan(table, n=60, days=1)
+    scan(table, BY_NOTE, n=60)
+    looked(asked(people, table), table)
+    mode(people, "propose", is_on=True)
+    advice_apply_automatic("main", now=timezone.now())
+    assert Advice.objects.get().state == AdviceState.NEW
+    mode(people, "auto", is_on=False)
+    advice_apply_automatic("main", now=timezone.now())
+    assert Advice.objects.get().state == AdviceState.NEW
+    mode(people, "auto", is_on=True)
+    for _ in range(2):
+        advice_apply_automatic("main", now=timezone.now())
+    row = Advice.objects.get()
+    assert (row.state, row.decided_by) == (AdviceState.APPLIED, people.admin.username)
+    assert row.reason == "By itself: the policy of * says auto, and the confidence is medium."
+    assert str(policies_of("main").of("shop", "clicks").policy.layout) == "hilbert(id,note)"
+
+
+def test_nothing_is_applied_by_itself_on_little_or_while_the_stop_is_on(
+    people: People, advice: Advice, table: IcebergTable
+) -> None:
+    mode(people, "auto", is_on=True)
+    advice_apply_automatic("main", now=timezone.now())
+    advice.refresh_from_db()
+    assert advice.state == AdviceState.NEW  # the confidence is low
+    Advice.objects.update(evidence={**advice.evidence, "confidence": "high"})
+    emergency_stop_start(lake="main", pressed_by="otto", reason="stop", now=timezone.now())
+    advice_apply_automatic("main", now=timezone.now())
+    advice.refresh_from_db()
+    assert advice.state == AdviceState.NEW
+
+
+def test_advice_that_is_switched_off_is_not_looked_for(people: People, table: IcebergTable) -> None:
+    scan(table, n=30)
+    mode(people, "off")
+    assert tables_due("main", now=timezone.now()) is None
+    mode(people, "propose")
+    assert tables_due("main", now=timezone.now()) is not None

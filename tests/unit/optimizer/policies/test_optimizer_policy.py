@@ -13,6 +13,7 @@ from optimizer.policies.domain.policy import (
     BUILT_IN,
     DEFAULT,
     FIELDS,
+    AdviceMode,
     BlackoutWindow,
     ConflictTolerance,
     Level,
@@ -43,6 +44,7 @@ POLICIES = st.builds(
     budget_gb_hours=st.none() | st.floats(0, 1e6),
     kinds=st.frozensets(st.sampled_from(TaskKind)),
     caution=st.sampled_from(ConflictTolerance),
+    advice=st.sampled_from(AdviceMode),
 )
 
 
