@@ -80,6 +80,13 @@ def optimizer_values(now: datetime) -> Mapping[str, Any]:
 
 
 def _advice(row: IcebergTable, now: datetime, **values: Any) -> Advice:
-    fields = {"layout": "sort(id)", "expected": 0.2, "evidence": {}, "made_at": now}
+    evidence = {
+        **{"reason": "It pays.", "runner_up": "sort(at)", "confidence": "high"},
+        **{"partition": "dt=1", "n_rows": 90, "n_files_tried": 9, "now": 1.0},
+        "options": [{"layout": "sort(id)", "share": 0.2}],
+        "shapes": [{"filters": [["id", "="]], "n_scans": 3, "n_files": 9, "n_bytes": 900}],
+        "left_out": [{"column": "tags", "reason": "It has no order."}],
+    }
+    fields = {"layout": "sort(id)", "expected": 0.2, "evidence": evidence, "made_at": now}
     counts = {"bytes_a_day": 900, "rewrite_bytes": 90, "n_scans": 30, "n_days": 2}
     return Advice.objects.create(table=row, confirmed_at=now, **{**fields, **counts, **values})

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from typing import Any
 
 import pytest
 
@@ -23,6 +24,7 @@ from lifecycle.models import (
     StandingRule,
     TableFinding,
 )
+from optimizer.models import Advice
 from portal.audit.services import audit_record
 from portal.people.models import ApiToken
 from portal.runs.models import Run, RunEvent
@@ -46,9 +48,21 @@ LOUD = ("<script>alert(1)", "<img src=x", "' onmouseover='alert(3)", "<svg/onloa
 FORMULA = "=cmd|' /C calc'!A0"
 
 
+def _evidence(payload: str) -> dict[str, Any]:
+    """Return what an advice stands on, where columns and partitions have such names."""
+    return {
+        **{"reason": payload, "runner_up": payload, "confidence": "high", "partition": payload},
+        **{"n_rows": 9, "n_files_tried": 9, "now": 1.0},
+        "options": [{"layout": f"sort({payload})", "share": 0.2}],
+        "shapes": [{"filters": [[payload, "="]], "n_scans": 3, "n_files": 9, "n_bytes": 900}],
+        "left_out": [{"column": payload, "reason": payload}],
+    }
+
+
 def poison(target: Target, payload: str) -> None:
     """Put the payload wherever somebody outside the portal may put text."""
     TableFinding.objects.update(owner=payload[:128], location=f"file:///{payload}")
+    Advice.objects.update(reason=payload, evidence=_evidence(payload))
     DatabaseFinding.objects.update(owner=payload[:128], location=f"file:///{payload}")
     SamplePartition.objects.update(partition=f"dt={payload}", location=payload, reason=payload)
     PathFinding.objects.create(
