@@ -131,14 +131,14 @@ class Demo:
         if not self._has_formats():
             formats = beside.submit(self._run_on_lake, programs, "formats")
         site.start()
-        # Where nothing is left to make they need not wait for anything.
         is_again = self.made.has(GUARDED)
-        for server in servers if is_again else ():
-            server.start()
         with self.made.once("databases", "How far each database is trusted") as todo:
             if todo:
                 self._set_up_databases(stack, programs)
         self._play_days(stack, site, programs, formats)
+        # Where nothing is left to make they wait for the page alone, which would come later.
+        for server in servers if is_again else ():
+            server.start()
         set_up_optimizer(stack, programs, self.made)
         make_report_token(programs, self.made, self._token_file)
         self._set_up_readiness(stack, programs)
@@ -229,9 +229,11 @@ class Demo:
     def _say_served(self, stack: Stack, site: Site, *, n_left: int) -> None:
         site.wait_ready()
         stack.ledger.note(url=f"http://127.0.0.1:{self.port}", log_ins=self._log_ins())
-        if not self.made.has(f"day {N_PLAYED_DAYS - 1}"):
+        is_played = self.made.has(f"day {N_PLAYED_DAYS - 1}")
+        if not is_played:
             self._print_welcome()
-            console.print(f"Serving after {time.monotonic() - self.started:.0f} s.")
+        console.print(f"Serving after {time.monotonic() - self.started:.0f} s.")
+        if not is_played:
             console.print(
                 f"Days left to play: {n_left}. Look around meanwhile; Home says how far they are."
             )
