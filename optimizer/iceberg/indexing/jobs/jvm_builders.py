@@ -1,7 +1,7 @@
 """Has the JVM build filters and bitmaps where it reads the rows, which no other process then sees.
 
 It gives bodies, byte for byte those of `optimizer.indexes.domain.builders`; their headers are
-written here. What it does not build (other kinds, UUIDs, very large files) goes to Python.
+written here. What it does not build (UUIDs, some times, very large files) goes to Python.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,13 +19,15 @@ from optimizer.iceberg.indexing.jobs.file_indexes import (
     one_value,
 )
 from optimizer.indexes.domain.bitmaps.building import MOST_VALUE_BYTES, MOST_VALUES
+from optimizer.indexes.domain.bitmaps.pieces import MOST_PAIRS, MOST_PIECE_BYTES, MOST_PIECES
 from optimizer.indexes.domain.bloom import MOST_KEYS
 from optimizer.indexes.domain.builders import NOT_TEXT, Built, Wanted, blob_of
 from optimizer.indexes.domain.envelope import Expected, Flag, Form, Kind
 from optimizer.indexes.domain.values import ValueClass
 
 _NGRAMS = Wanted.n
-_KINDS = frozenset({Kind.BLOOM, Kind.BLOOMRF, Kind.BITMAP, Kind.WORD_BLOOM, Kind.NGRAM_BLOOM, AUTO})
+_NGRAM_KINDS = frozenset({Kind.NGRAM_BLOOM, Kind.NGRAM_BITMAP})
+_KINDS = frozenset({*Kind, AUTO})
 _CLASSES = frozenset(ValueClass) - {
     ValueClass.UUID,
     ValueClass.TIME,
@@ -38,6 +40,9 @@ _REFUSED = {
     "too many keys": f"more than {MOST_KEYS:,} distinct keys",
     "too many values": f"more than {MOST_VALUES:,} distinct values",
     "too many bytes": f"distinct values of more than {MOST_VALUE_BYTES:,} bytes",
+    "too many pieces": f"more than {MOST_PIECES:,} distinct values",
+    "too many bytes of pieces": f"distinct values of more than {MOST_PIECE_BYTES:,} bytes",
+    "too many pairs": f"more than {MOST_PAIRS:,} pairs of piece and row",
     "one value": one_value(1).detail,
     "not text": NOT_TEXT,
     "only nulls": one_value(0).detail,
@@ -78,7 +83,7 @@ def _said(column: IndexedColumn, place: int) -> str:
         kind, choice = column.chosen, "chosen"
     else:
         kind, choice = auto_filter(column.type) or "none", "auto"
-    n = (column.parameter or _NGRAMS) if kind == Kind.NGRAM_BLOOM else 0
+    n = (column.parameter or _NGRAMS) if kind in _NGRAM_KINDS else 0
     bits = bits_a_key(kind) if n or column.parameter is None else column.parameter
     return f"{place} {kind} {choice} {float(bits)} {MOST_KEYS} {n}"
 
@@ -87,7 +92,7 @@ def _finished(row: Any, column: IndexedColumn, table_uuid: str) -> FinishedIndex
     if row["refused"]:
         return FinishedIndex(column.field_id, column.kind, "", _REFUSED[row["refused"]], b"")
     form, unsigned = Form(row["form"]), row["file"] % (1 << 64)
-    n = (column.parameter or _NGRAMS) if form == Form.NGRAM_BLOOM else 0
+    n = (column.parameter or _NGRAMS) if form.kind in _NGRAM_KINDS else 0
     of = Expected(UUID(table_uuid), column.field_id, unsigned, row["rows"], column.type)
     blob = blob_of(Built(form, bytes(row["body"]), Flag(row["flags"]), n), of)
     passed = None if row["passed"] < 0 else row["passed"]

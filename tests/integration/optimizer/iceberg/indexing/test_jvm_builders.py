@@ -57,7 +57,9 @@ INDEXES = (
     *("none:bloom", "none:bloomrf", "none:bitmap", "none", "st.a:bloom", "st.a:bitmap"),
     *("st.b.c.d:bitmap", "line:token_bloom", "line:ngram_bloom:1", "line:ngram_bloom:2"),
     *("line:ngram_bloom", "ascii:token_bloom", "ascii:ngram_bloom:1", "ascii:ngram_bloom:2"),
-    *("ascii:ngram_bloom:3", "bad:token_bloom", "bad:ngram_bloom"),
+    *("ascii:ngram_bloom:3", "bad:token_bloom", "bad:ngram_bloom", "line:token_bitmap"),
+    *("line:ngram_bitmap:2", "line:ngram_bitmap", "ascii:token_bitmap", "ascii:ngram_bitmap"),
+    *("hash:token_bitmap", "bad:token_bitmap", "bad:ngram_bitmap", "none:token_bitmap"),
 )
 WORD = "CASE id % 4 WHEN 0 THEN '' WHEN 1 THEN 'höher' ELSE concat('w', id % 60) END"
 
@@ -93,7 +95,8 @@ def test_the_jvm_builds_what_python_builds_byte_for_byte(
             assert abs((ours.passed or 0) - (theirs.passed or 0)) < 20_000, same(ours)
     all_built = [one for each in by_jvm.values() for one in each]
     assert {one.kind for one in all_built} == {
-        *("bloom", "bloomrf", "bitmap", "token_bloom", "ngram_bloom", ""),
+        *("bloom", "bloomrf", "bitmap", "token_bloom", "ngram_bloom", "token_bitmap"),
+        *("ngram_bitmap", ""),
     }
     assert max(one.rows for one in all_built) == 66_000
 

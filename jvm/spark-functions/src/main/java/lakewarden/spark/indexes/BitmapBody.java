@@ -2,7 +2,6 @@ package lakewarden.spark.indexes;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.ArrayList;
 import java.util.List;
 import org.roaringbitmap.RoaringBitmap;
 import org.roaringbitmap.RoaringBitmapWriter;
@@ -11,27 +10,10 @@ import org.roaringbitmap.RoaringBitmapWriter;
 final class BitmapBody {
   private BitmapBody() {}
 
-  static byte[] of(
-      int count,
-      byte[] dictionary,
-      RoaringBitmapWriter<RoaringBitmap> nulls,
-      List<RoaringBitmapWriter<RoaringBitmap>> bitmaps,
-      boolean bySlices) {
-    byte[] nullRows = packed(nulls);
-    List<byte[]> parts = new ArrayList<>(bitmaps.size());
-    int size = 12 + dictionary.length + nullRows.length + 4 + 4 * bitmaps.size();
-    for (RoaringBitmapWriter<RoaringBitmap> one : bitmaps) {
-      parts.add(packed(one));
-      size += parts.get(parts.size() - 1).length;
-    }
-    ByteBuffer body = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
-    body.putInt(count).putInt(dictionary.length).put(dictionary);
-    body.putInt(nullRows.length).put(nullRows);
-    if (bySlices) {
-      body.putInt(parts.size());
-      parts.forEach(part -> body.putInt(part.length).put(part));
-      return body.array();
-    }
+  /** The body of a bitmap by equality: `parts` are the packed rows of each key, in their order. */
+  static byte[] byKey(
+      byte[] dictionary, RoaringBitmapWriter<RoaringBitmap> nulls, List<byte[]> parts) {
+    ByteBuffer body = headed(parts.size(), dictionary, nulls, parts);
     int offset = 0;
     body.putInt(0);
     for (byte[] part : parts) {
@@ -42,9 +24,33 @@ final class BitmapBody {
     return body.array();
   }
 
+  /** The body of a bitmap by the bits of the rank: `parts` are the packed rows of each bit. */
+  static byte[] bySlices(
+      int count,
+      byte[] dictionary,
+      RoaringBitmapWriter<RoaringBitmap> nulls,
+      List<byte[]> parts) {
+    ByteBuffer body = headed(count, dictionary, nulls, parts);
+    body.putInt(parts.size());
+    parts.forEach(part -> body.putInt(part.length).put(part));
+    return body.array();
+  }
+
+  private static ByteBuffer headed(
+      int count,
+      byte[] dictionary,
+      RoaringBitmapWriter<RoaringBitmap> nulls,
+      List<byte[]> parts) {
+    byte[] nullRows = packed(nulls.get());
+    int size = 12 + dictionary.length + nullRows.length + 4 + 4 * parts.size();
+    size += parts.stream().mapToInt(part -> part.length).sum();
+    ByteBuffer body = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
+    body.putInt(count).putInt(dictionary.length).put(dictionary);
+    return body.putInt(nullRows.length).put(nullRows);
+  }
+
   /** The bytes of a bitmap, as short as runs make them. */
-  private static byte[] packed(RoaringBitmapWriter<RoaringBitmap> writer) {
-    RoaringBitmap bitmap = writer.get();
+  static byte[] packed(RoaringBitmap bitmap) {
     bitmap.runOptimize();
     ByteBuffer written = ByteBuffer.allocate(bitmap.serializedSizeInBytes());
     bitmap.serialize(written);

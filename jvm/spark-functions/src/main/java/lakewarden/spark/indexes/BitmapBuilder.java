@@ -126,8 +126,12 @@ final class BitmapBuilder implements Builder {
     }
     full.add(packed(rows == 0 ? 0 : (rows - 1) % CHUNK + 1));
     spread(ranks, bitmaps, bySlices);
-    byte[] body = BitmapBody.of(count, dictionary, nulls, bitmaps, bySlices);
-    return Body.of(bySlices ? Body.BITMAP_SLICED : Body.BITMAP_EQUALITY, body, 0, count);
+    List<byte[]> parts = new ArrayList<>(bitmaps.size());
+    bitmaps.forEach(one -> parts.add(BitmapBody.packed(one.get())));
+    return bySlices
+        ? Body.of(
+            Body.BITMAP_SLICED, BitmapBody.bySlices(count, dictionary, nulls, parts), 0, count)
+        : Body.of(Body.BITMAP_EQUALITY, BitmapBody.byKey(dictionary, nulls, parts), 0, count);
   }
 
   private void spread(

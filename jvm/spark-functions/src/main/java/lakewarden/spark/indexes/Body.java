@@ -8,6 +8,8 @@ final class Body {
   static final int BLOOMRF = 4;
   static final int WORD_BLOOM = 5;
   static final int NGRAM_BLOOM = 6;
+  static final int WORD_BITMAP = 7;
+  static final int NGRAM_BITMAP = 8;
 
   /** Of a million absent keys so many pass; not known. */
   static final int UNKNOWN = -1;

@@ -3,9 +3,6 @@ package lakewarden.spark.indexes;
 
 /** Builds a Bloom filter of the words or n-grams of texts. */
 final class PieceFilter implements Builder {
-  private static final int LONGEST_WORD = 256;
-  private static final int BITS = 7;
-
   /** Of an n-gram; 0: words. */
   private final int n;
 
@@ -20,7 +17,7 @@ final class PieceFilter implements Builder {
   PieceFilter(int n, KeyFilter filter) {
     this.n = n;
     this.filter = filter;
-    this.met = new long[n == 0 ? 0 : Math.max(1, 1 << (BITS * n - 6))];
+    this.met = new long[n == 0 ? 0 : Math.max(1, 1 << (Text.BITS * n - 6))];
   }
 
   @Override
@@ -48,7 +45,7 @@ final class PieceFilter implements Builder {
     for (int at = 0; at < text.length; at++) {
       int end = text.wordEnd(at);
       if (end > at) {
-        int length = Math.min(end - at, LONGEST_WORD);
+        int length = Math.min(end - at, Text.LONGEST_WORD);
         filter.addKey(Hashing.of(text.bytes, at, length));
         at = end;
       }
@@ -57,10 +54,10 @@ final class PieceFilter implements Builder {
 
   private void addAscii() {
     byte[] bytes = text.bytes;
-    int mask = (1 << BITS * n) - 1;
+    int mask = (1 << Text.BITS * n) - 1;
     int code = 0;
     for (int at = 0; at < text.length; at++) {
-      code = (code << BITS | bytes[at]) & mask;
+      code = (code << Text.BITS | bytes[at]) & mask;
       if (at >= n - 1) {
         met[code >> 6] |= 1L << code;
       }
@@ -83,7 +80,7 @@ final class PieceFilter implements Builder {
   private long number(int code) {
     long number = 0;
     for (int at = n - 1; at >= 0; at--) {
-      number = number << 21 | (code >> BITS * at & (1 << BITS) - 1);
+      number = number << 21 | (code >> Text.BITS * at & (1 << Text.BITS) - 1);
     }
     return number;
   }

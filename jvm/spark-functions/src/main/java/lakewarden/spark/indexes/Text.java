@@ -5,6 +5,11 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /** The text of one value with A-Z folded to a-z: as bytes, and as code points if not all ASCII. */
 final class Text {
+  static final int LONGEST_WORD = 256;
+
+  /** Of an ASCII letter. */
+  static final int BITS = 7;
+
   private static final int DOTTED_I = 0x130;
   private static final int KELVIN = 0x212A;
   private static final long HIGH_BITS = 0x8080808080808080L;

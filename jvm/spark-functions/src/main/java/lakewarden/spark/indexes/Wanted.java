@@ -46,6 +46,9 @@ final class Wanted implements Serializable {
       case "token_bloom":
       case "ngram_bloom":
         return new PieceFilter(n, new KeyFilter(false, bitsAKey, mostKeys));
+      case "token_bitmap":
+      case "ngram_bitmap":
+        return new PieceRows(n);
       case "bitmap":
         return new BitmapBuilder();
       default:
