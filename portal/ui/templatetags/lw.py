@@ -33,8 +33,8 @@ NOTHING = format_html('<span class="lw-none" title="{}">{}</span>', "no value", 
 _YEAR, _MONTH, _DAY = 31_557_600, 2_629_800, 86_400
 _STEPS = (("y", _YEAR), ("mo", _MONTH), ("d", _DAY), ("h", 3_600), ("min", 60))
 _RUN = re.compile(r"\brun ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
-# Text that ends no element and begins none, and is the same JSON.
-_INERT = {ord(sign): f"\\u{ord(sign):04X}" for sign in "<>&"}
+# Text that ends no element, attribute or string, and is the same JSON.
+_INERT = {ord(sign): f"\\u{ord(sign):04X}" for sign in "<>&'"}
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
