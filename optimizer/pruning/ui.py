@@ -90,4 +90,5 @@ def query(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 def register_pages() -> None:
     """Add the navigation."""
-    register_page(Page("services", "Narrow a query", "optimizer:prune", 50))
+    also = frozenset({"optimizer:rewrite"})
+    register_page(Page("services", "Queries", "optimizer:prune", 50, also=also))

@@ -1,10 +1,8 @@
 """Registers `optimizer.rewriting` with the platform."""
 
 from optimizer.rewriting.run_kinds import register_rewrite_kind
-from optimizer.rewriting.ui import register_pages
 
 
 def register() -> None:
-    """Add what this capability offers: its run, its pages."""
+    """Add its run; its page is the second of the tab of queries."""
     register_rewrite_kind()
-    register_pages()

@@ -21,7 +21,6 @@ from optimizer.rewriting.services import (
     Rewriting,
     rewrite_query,
 )
-from portal.access.registry import Page, register_page
 from portal.lake.errors import RuleViolation
 from portal.ui.frame.context import current_lake, person
 
@@ -89,8 +88,3 @@ def _rewritten(request: HttpRequest, form: RewriteForm) -> Rewriting | None:
     except RuleViolation as error:
         form.add_error("sql", error.message)
         return None
-
-
-def register_pages() -> None:
-    """Add the navigation."""
-    register_page(Page("services", "Answer from cubes", "optimizer:rewrite", 51))
