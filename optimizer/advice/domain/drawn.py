@@ -26,12 +26,11 @@ HELPED = _ONE_VALUE | {FilterKind.RANGE}
 
 @dataclass(frozen=True, slots=True)
 class RecordedScans:
-    """Scans that filtered a table in one way; files and bytes are those left to read."""
+    """Scans that filtered a table in one way; files are those left to read."""
 
     filters: tuple[Filter, ...]
     n_scans: int
     n_files: int
-    n_bytes: int
 
 
 def drawn_queries(

@@ -23,6 +23,7 @@ from optimizer.iceberg.rewrite.domain.layouts import NO_LAYOUT
 from optimizer.iceberg.rewrite.domain.value_forms import form_of
 from optimizer.iceberg.rewrite.jobs.boundary_sample import compared, nulls_of, use_arrow
 from portal.lake.errors import PortalError
+from portal.lake.names import quoted
 from portal.spark.job import JobContext
 
 MOST_ROWS = 200_000
@@ -56,7 +57,6 @@ def looked(spark: SparkSession, row: Mapping[str, Any]) -> dict[str, Any]:
             tuple(Filter(name, FilterKind(kind)) for name, kind in one["filters"]),
             one["n_scans"],
             one["n_files"],
-            one["n_bytes"],
         )
         for one in row["shapes"]
     ]
@@ -135,7 +135,7 @@ def sampled(
             left_out.append({"column": name, "reason": error.message})
     if not forms:
         return {}, left_out
-    with live_rows(table, files, {name: _quoted(name) for name in forms}) as rows:
+    with live_rows(table, files, {name: quoted(name) for name in forms}) as rows:
         found = _read(rows, forms, n_rows=sum(one.covered.records for one in files))
     order = np.argsort(found["file"].to_numpy(), kind="stable")
     nulls = found["nulls"].to_numpy()[order]
@@ -154,10 +154,6 @@ def sampled(
         for number, name in enumerate(forms)
         if name in kept
     }, left_out
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _read(rows: DataFrame, forms: Mapping[str, str], *, n_rows: int) -> Any:

@@ -89,7 +89,7 @@ def test_confidence_grows_with_scans_and_days() -> None:
 
 
 def scans(*filters: tuple[str, FilterKind], n_files: int = 48) -> RecordedScans:
-    return RecordedScans(tuple(Filter(*one) for one in filters), 4, n_files, 1000)
+    return RecordedScans(tuple(Filter(*one) for one in filters), 4, n_files)
 
 
 def test_queries_look_for_values_of_rows_that_are_there() -> None:
