@@ -17,7 +17,8 @@
         body.set("theme", theme);
         root.dataset.bsTheme = theme;
         root.dataset.lwTheme = theme;
-        fetch(form.action, { method: "POST", body: body, redirect: "manual" });
+        // Kept alive: who goes on to another page at once has switched all the same.
+        fetch(form.action, { method: "POST", body: body, redirect: "manual", keepalive: true });
         drawCharts(document);
       });
     });

@@ -241,9 +241,9 @@ def test_pages_read_without_scripts(opened: Opener) -> None:
 def test_the_theme_is_switched_and_kept(opened: Opener) -> None:
     ada = opened("ada")
     page = ada.go("/")
-    page.get_by_role("button", name="Switch between light and dark").click()
+    with page.expect_response(lambda answer: answer.request.method == "POST"):
+        page.get_by_role("button", name="Switch between light and dark").click()
     page.wait_for_function("document.documentElement.dataset.bsTheme === 'dark'")
-    page.wait_for_timeout(500)
     ada.go("/runs/")
     assert page.locator("html").get_attribute("data-bs-theme") == "dark"
     assert not ada.complaints
