@@ -1,13 +1,15 @@
 """The world that is attacked: seven people, a scanned lake and one of each object in it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
+from django.conf import settings
+from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
@@ -70,16 +72,27 @@ class Target:
 
     world: World
     values: Mapping[str, Any]
+    sessions: dict[str, str] = field(default_factory=dict)
 
     def client(self, who: str, **options: Any) -> Client:
-        """Return a freshly signed-in client of one of PEOPLE (`nobody` is not signed in)."""
+        """Return a client of one of PEOPLE (`nobody` is not signed in).
+
+        A person's session lasts as long as no answer ends it: signing in takes as long as a page.
+        """
         client = Client(raise_request_exception=False, **options)
         if PEOPLE[who]:
-            client.force_login(self.world.person(PEOPLE[who]))
-            session = client.session
-            session["lw_authenticated_at"] = timezone.now().timestamp()
-            session.save()
+            if not Session.objects.filter(pk=self.sessions.get(who, "")).exists():
+                self.sessions[who] = self._signed_in(PEOPLE[who])
+            client.cookies[settings.SESSION_COOKIE_NAME] = self.sessions[who]
         return client
+
+    def _signed_in(self, name: str) -> str:
+        client = Client()
+        client.force_login(self.world.person(name))
+        session = client.session
+        session["lw_authenticated_at"] = timezone.now().timestamp()
+        session.save()
+        return str(session.session_key)
 
 
 @pytest.fixture
