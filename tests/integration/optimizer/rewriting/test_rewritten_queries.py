@@ -18,7 +18,7 @@ from tests.support.scan_spark import job_for
 from tests.support.written_cubes import StarSchema, write_cube
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
-N_QUERIES = int(os.environ.get("LW_CUBE_QUERIES", "25"))
+N_QUERIES = int(os.environ.get("LW_CUBE_QUERIES", "15"))
 """For each state of a cube."""
 
 
