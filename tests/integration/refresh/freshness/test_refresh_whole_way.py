@@ -1,5 +1,6 @@
 """From what Spark writes to what every front end answers: follower, worker, real metastore."""
 
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -119,7 +120,13 @@ def test_r2_r6_all_that_spark_does_to_a_table_reaches_every_front_end(
     assert {one.n_partitions for one in pictures(cluster, server, f"{DB}.sales")} == {n_left}
     assert Refresh.objects.count() - n_before <= 3, "many partitions are few statements"
 
-    assert set(TargetFrontEnd.objects.values_list("freshness", flat=True)) == {Freshness.FRESH}
+    # On a busy machine a front end may answer too late for a moment, and is away for so long.
+    deadline = time.monotonic() + 60
+    while stands := TargetFrontEnd.objects.exclude(freshness=Freshness.FRESH).values_list("reason"):
+        assert time.monotonic() < deadline, list(stands)
+        worker.turn()
+        assert worker.wait_idle(60)
+    assert TargetFrontEnd.objects.exists()
     assert set(Refresh.objects.values_list("ending", flat=True)) == {RefreshOutcome.DONE}
     assert not ChangedPartition.objects.exists()
 
