@@ -1,16 +1,11 @@
 """The world that is attacked: seven people, a scanned lake and one of each object in it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
-from django.conf import settings
-from django.contrib.sessions.models import Session
-from django.test import Client
 from django.utils import timezone
 
 from lifecycle.backup.domain.states import BackupState, HoldKind
@@ -50,49 +45,10 @@ from tests.security.odd_lake import OddLake, odd_lake
 from tests.security.optimizer_values import optimizer_values
 from tests.security.ready_values import ready_values
 from tests.security.refresh_values import refresh_values
+from tests.security.target import Target
 
 register_scope(Scope("refresh", "Tell what a job has written."))
-# Who they are in the world: alice owns sales.orders, dora administers its database, anna asked for
-# the plan and the rule, bert is another admin.
-PEOPLE = {
-    "nobody": "",
-    "owner": "alice",
-    "dba": "dora",
-    "stranger": "eve",
-    "operator": "otto",
-    "requester": "anna",
-    "admin": "bert",
-}
 NAME = ("sales", "orders", "")
-
-
-@dataclass(frozen=True)
-class Target:
-    """The world and the values that stand in its addresses and forms."""
-
-    world: World
-    values: Mapping[str, Any]
-    sessions: dict[str, str] = field(default_factory=dict)
-
-    def client(self, who: str, **options: Any) -> Client:
-        """Return a client of one of PEOPLE (`nobody` is not signed in).
-
-        A person's session lasts as long as no answer ends it: signing in takes as long as a page.
-        """
-        client = Client(raise_request_exception=False, **options)
-        if PEOPLE[who]:
-            if not Session.objects.filter(pk=self.sessions.get(who, "")).exists():
-                self.sessions[who] = self._signed_in(PEOPLE[who])
-            client.cookies[settings.SESSION_COOKIE_NAME] = self.sessions[who]
-        return client
-
-    def _signed_in(self, name: str) -> str:
-        client = Client()
-        client.force_login(self.world.person(name))
-        session = client.session
-        session["lw_authenticated_at"] = timezone.now().timestamp()
-        session.save()
-        return str(session.session_key)
 
 
 @pytest.fixture

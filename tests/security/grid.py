@@ -331,6 +331,10 @@ GRID: dict[str, Row] = {
     ),
     # Who sees nothing of a table has nothing of it counted: the answer says so.
     "optimizer-hook:index-reports": post_only(SIGNED_IN, "lake:lake_name", tables=[]),
+    "optimizer-hook:trino-queries": post_only(
+        SIGNED_IN, "lake:lake_name", "catalog:lake_name", metadata={"queryId": "q1"}
+    ),
+    "optimizer-api:queries": Row(SIGNED_IN),
     # -- optimizer ---------------------------------------------------------------------------
     **{
         name: Row(OF_THE_TABLE, values=("table_id:iceberg_id",))

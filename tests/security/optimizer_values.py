@@ -80,11 +80,12 @@ def optimizer_values(now: datetime) -> Mapping[str, Any]:
 
 
 def _advice(row: IcebergTable, now: datetime, **values: Any) -> Advice:
+    scans = {"n_scans": 3, "n_files": 9, "n_bytes": 900}
     evidence = {
         **{"reason": "It pays.", "runner_up": "sort(at)", "confidence": "high"},
         **{"partition": "dt=1", "n_rows": 90, "n_files_tried": 9, "now": 1.0},
         "options": [{"layout": "sort(id)", "share": 0.2}],
-        "shapes": [{"filters": [["id", "="]], "n_scans": 3, "n_files": 9, "n_bytes": 900}],
+        "shapes": [{"digest": "d", "filters": [["id", "="]], **scans}],
         "left_out": [{"column": "tags", "reason": "It has no order."}],
     }
     fields = {"layout": "sort(id)", "expected": 0.2, "evidence": evidence, "made_at": now}

@@ -31,10 +31,10 @@ from portal.runs.models import Run
 from portal.safety.models import EmergencyStop
 from refresh.models import Cluster, RefreshTarget, WatchedTable
 from tests.security.addresses import all_names
-from tests.security.conftest import PEOPLE, Target
 from tests.security.grid import GRID
 from tests.security.grid_rows import Row
 from tests.security.refusals import wrong_words
+from tests.security.target import PEOPLE, Target
 
 REFUSED = (403, 404)
 ODD = ("00000000-0000-4000-8000-000000000000", "%27%20or%201=1--", "..%2f..%2fetc")

@@ -7,8 +7,8 @@ import pytest
 from django.urls import resolve
 
 from portal.ui.api.schema import document
-from tests.security.conftest import Target
 from tests.security.grid import GRID
+from tests.security.target import Target
 from tests.security.test_access_grid import address, send
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -5,8 +5,8 @@ import re
 import pytest
 from django.urls import reverse
 
-from tests.security.conftest import Target
 from tests.security.grid import GRID
+from tests.security.target import Target
 from tests.security.test_access_grid import address
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -15,7 +15,6 @@ from lifecycle.models import DeletionRequest, Enrollment, PolicyRequest
 from portal.audit.services import audit_verify
 from portal.runs.models import Run
 from tests.component.lifecycle.plan_world import PASSWORD
-from tests.security.conftest import Target
 from tests.security.corpora import (
     AWAY,
     FORMULAS,
@@ -31,6 +30,7 @@ from tests.security.corpora import (
 from tests.security.grid import GRID
 from tests.security.inert import Page
 from tests.security.odd_lake import PARTITIONS, OddLake, too_long
+from tests.security.target import Target
 from tests.security.test_access_grid import address
 
 pytestmark = pytest.mark.django_db(transaction=True)

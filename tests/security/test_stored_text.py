@@ -30,8 +30,8 @@ from portal.people.models import ApiToken
 from portal.runs.models import Run, RunEvent
 from portal.safety.services import emergency_stop_start
 from tests.component.lifecycle.plan_world import LAKE, NOW
-from tests.security.conftest import Target
 from tests.security.grid import GRID
+from tests.security.target import Target
 from tests.security.test_access_grid import address
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -50,11 +50,12 @@ FORMULA = "=cmd|' /C calc'!A0"
 
 def _evidence(payload: str) -> dict[str, Any]:
     """Return what an advice stands on, where columns and partitions have such names."""
+    scans = {"n_scans": 3, "n_files": 9, "n_bytes": 900}
     return {
         **{"reason": payload, "runner_up": payload, "confidence": "high", "partition": payload},
         **{"n_rows": 9, "n_files_tried": 9, "now": 1.0},
         "options": [{"layout": f"sort({payload})", "share": 0.2}],
-        "shapes": [{"filters": [[payload, "="]], "n_scans": 3, "n_files": 9, "n_bytes": 900}],
+        "shapes": [{"digest": "d", "filters": [[payload, "="]], **scans}],
         "left_out": [{"column": payload, "reason": payload}],
     }
 

@@ -9,8 +9,8 @@ from portal.access.scopes import all_scopes
 from portal.people.models import ApiToken
 from portal.people.token_rules import TokenParams
 from portal.people.tokens import token_make
-from tests.security.conftest import Target
 from tests.security.grid import GRID
+from tests.security.target import Target
 from tests.security.test_access_grid import address, is_login
 
 pytestmark = pytest.mark.django_db(transaction=True)
