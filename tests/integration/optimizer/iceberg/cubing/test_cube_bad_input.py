@@ -263,6 +263,10 @@ def test_tables_replaced_or_dropped_under_their_names_are_never_mixed_up(table: 
     assert not same(table, BY_MODE)
 
 
+LOST = ("cube.busy", "cube.rows_gone", "iceberg.conflict")
+"""How a builder ends when another one was faster."""
+
+
 def test_of_two_builders_at_once_each_file_is_counted_once(table: CubedTable) -> None:
     table.fill(3, rows=60, start=5000)
     order = table.lake.task(table, kind="CUBE", cubes=[table.definition()])
@@ -272,7 +276,7 @@ def test_of_two_builders_at_once_each_file_is_counted_once(table: CubedTable) ->
 
     def rival() -> None:
         try:
-            assert not lake.kill(order, "nowhere:before")
+            assert not lake.kill(order, "nowhere:before", may_lose=LOST)
         except BaseException as error:
             failed.append(error)
 
@@ -280,7 +284,7 @@ def test_of_two_builders_at_once_each_file_is_counted_once(table: CubedTable) ->
     other.start()
     while other.is_alive():
         result = table.keep()
-        assert result["code"] in {"", "cube.busy", "cube.rows_gone", "iceberg.conflict"}, result
+        assert result["code"] in {"", *LOST}, result
         time.sleep(0.2)
     other.join()
     assert not failed, failed
