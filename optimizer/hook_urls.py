@@ -1,8 +1,9 @@
-"""URLs at which writers report. Addresses have the form of Iceberg's REST catalog."""
+"""URLs at which writers and engines report; those of tables as in Iceberg's REST catalog."""
 
 from django.urls import URLPattern, URLResolver, path
 
 from optimizer.iceberg.tables.api import reports
+from optimizer.queries.api import TrinoQueries
 from optimizer.usage.api import UseReports
 
 app_name = "optimizer-hook"
@@ -14,4 +15,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="metrics",
     ),
     path("v1/<str:lake>/index-reports", UseReports.as_view(), name="index-reports"),
+    path("v1/<str:lake>/trino/<str:catalog>/queries", TrinoQueries.as_view(), name="trino-queries"),
 ]

@@ -15,6 +15,7 @@ from optimizer.iceberg.inspect.models import HealthPoint, PartitionHealth
 from optimizer.iceberg.maintenance.models import Quarantine
 from optimizer.iceberg.tables.models import Commit, IcebergTable, LayoutWrite, ScanFilter, ScanShape
 from optimizer.policies.models import PolicyVersion
+from optimizer.queries.models import QueryDay, RecordedQuery
 from optimizer.removals.models import RemovalPlan
 from optimizer.usage.models import ReportSender
 
@@ -39,6 +40,8 @@ __all__ = [
     "PartitionHealth",
     "PolicyVersion",
     "Quarantine",
+    "QueryDay",
+    "RecordedQuery",
     "RemovalPlan",
     "ReportSender",
     "ScanFilter",

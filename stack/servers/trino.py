@@ -2,7 +2,7 @@
 
 import json
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from stack.ledger import Ledger
@@ -20,12 +20,23 @@ class Trino(Server):
     ready_seconds = 300.0
 
     def __init__(
-        self, var: Path, *, ledger: Ledger, metastore_uri: str, hadoop_conf: Path | None = None
+        self,
+        var: Path,
+        *,
+        ledger: Ledger,
+        metastore_uri: str,
+        hadoop_conf: Path | None = None,
+        events: Mapping[str, str] | None = None,
     ) -> None:
-        """`hadoop_conf` is the folder of HDFS's site files, None for local files."""
+        """Take its places.
+
+        `hadoop_conf` is the folder of HDFS's site files, None for local files; `events` the
+        settings of the HTTP event listener, None for none.
+        """
         super().__init__(var, ledger=ledger)
         self.metastore_uri = metastore_uri
         self.hadoop_conf = hadoop_conf
+        self.events = events
 
     @property
     def url(self) -> str:
@@ -57,6 +68,10 @@ class Trino(Server):
         if self.hadoop_conf is not None:
             sites = [str(self.hadoop_conf / name) for name in ("core-site.xml", "hdfs-site.xml")]
             catalog["hive.config.resources"] = ",".join(sites)
+        if self.events is not None:
+            listener = {"event-listener.name": "http", **self.events}
+            _write(etc / "http-event-listener.properties", listener)
+            config["event-listener.config-files"] = "etc/http-event-listener.properties"
         _write(etc / "config.properties", config)
         _write(etc / "catalog" / f"{CATALOG}.properties", catalog)
 

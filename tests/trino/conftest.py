@@ -9,6 +9,7 @@ from stack.servers.trino import CATALOG, Trino
 from stack.stack import Stack
 from stack.trino_assets import fetch_trino
 from tests.support.iceberg_lake import IcebergLake
+from tests.support.report_portal import ReportPortal, receiving
 from tests.support.scan_spark import local_session
 from tests.support.trino_client import TrinoClient
 
@@ -22,13 +23,25 @@ def spark() -> Iterator[SparkSession]:
 
 
 @pytest.fixture(scope="session")
-def trino_server(embedded_stack: Stack) -> Iterator[Trino]:
+def told() -> Iterator[ReportPortal]:
+    """What Trino tells of its queries."""
+    with receiving() as portal:
+        yield portal
+
+
+@pytest.fixture(scope="session")
+def trino_server(embedded_stack: Stack, told: ReportPortal) -> Iterator[Trino]:
     """Trino 476 over the embedded stack's metastore and local files."""
     fetch_trino()
     server = Trino(
         embedded_stack.var,
         ledger=embedded_stack.ledger,
         metastore_uri=embedded_stack.metastore.uri,
+        events={
+            "http-event-listener.log-completed": "true",
+            "http-event-listener.connect-ingest-uri": told.address,
+            "http-event-listener.connect-http-headers": "Authorization:Bearer told-by-trino",
+        },
     )
     server.start()
     try:

@@ -36,6 +36,8 @@ def either(branches: Sequence[Sequence[tuple[int, Filter]]]) -> list[tuple[int, 
             return [(number, Filter(column, FilterKind.IN))]
         if len(kinds) == 1:
             return [(number, Filter(column, kinds.pop()))]
+        if kinds <= {FilterKind.EQUAL, FilterKind.IN, FilterKind.RANGE}:
+            return [(number, Filter(column, FilterKind.RANGE))]
     return [(number, Filter(one.column, FilterKind.OTHER)) for number, one in every]
 
 

@@ -112,7 +112,8 @@ def _on_term(term: object, kind: FilterKind) -> Filter:
         elif transform and not transform.startswith(("bucket", "identity")):
             kind = FilterKind.OTHER
         term = term.get("term")
-    if not isinstance(term, str) or not 0 < len(term) <= _LONGEST_NAME:
+    # Half a character, which JSON can say, is nothing that a database can hold.
+    if not isinstance(term, str) or not 0 < len(term) <= _LONGEST_NAME or not term.isprintable():
         raise _refused("names no column in a condition")
     return Filter(term.lower(), kind)
 

@@ -24,6 +24,7 @@ from optimizer.core.ui.columns import cell
 from optimizer.iceberg.indexing.selectors import policy_of
 from optimizer.iceberg.tables.selectors.tables import get_table_for_user
 from optimizer.policies.services.policies import policy_may_set
+from optimizer.queries.selectors import queries_lately
 from portal.access.registry import Page, register_page
 from portal.ui.charts.figures import Axes, Chart, bar_chart
 from portal.ui.frame.context import current_lake, person
@@ -31,6 +32,8 @@ from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.tables import Column
 
 OPTIONS_DRAWN = 8
+CATALOG = "lake"
+"""The name of the lake's catalog in the settings that are shown."""
 ADVICE_LIST = ListSpec(
     template="optimizer/advice.html",
     caption="Advice on tables of the lake",
@@ -58,9 +61,17 @@ ADVICE_LIST = ListSpec(
 @require_GET
 def advice(request: HttpRequest) -> HttpResponseBase:
     """List the advice on tables that the person may see."""
-    rows = advice_visible(current_lake(request), person(request))
+    lake = current_lake(request)
+    rows = advice_visible(lake, person(request))
     filterset = AdviceFilter(request.GET, queryset=rows)
-    return list_response(request, ADVICE_LIST, filterset=filterset, context={})
+    context = {
+        "engines": queries_lately(lake, now=timezone.now()),
+        "catalog": CATALOG,
+        "trino_url": request.build_absolute_uri(
+            reverse("optimizer-hook:trino-queries", args=[lake, CATALOG])
+        ),
+    }
+    return list_response(request, ADVICE_LIST, filterset=filterset, context=context)
 
 
 @require_GET

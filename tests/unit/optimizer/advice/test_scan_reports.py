@@ -101,6 +101,7 @@ def wide(depth: int) -> dict[str, Any]:
         {"type": "eq", "term": ""},
         {"type": "eq", "term": 7},
         {"type": "eq", "term": "c" * 600},
+        {"type": "eq", "term": "\ud800"},
         {"type": "and", "left": CITY},
         {"type": "or", "left": [CITY]},
         [CITY],

@@ -1,0 +1,94 @@
+"""API by which Trino tells of its queries, and which says what became of that."""
+
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import serializers
+
+from optimizer.iceberg.tables.api.reports import SCOPE
+from optimizer.queries.selectors import queries_lately
+from optimizer.queries.services import trino_query_report
+from portal.lake.errors import TooMuch
+from portal.ui.api.operations import LAKE, ApiView, operation
+
+MOST_BYTES = 2 * 1024**2
+"""Of an event; those of queries with many stages have some hundred KiB."""
+
+
+class TrinoEventSerializer(serializers.Serializer[Any]):
+    """An event of a completed query, as Trino's HTTP event listener sends it."""
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Return the fields; `context` is a name that serializers have themselves."""
+        return {
+            "metadata": serializers.DictField(help_text="queryId, queryState, and the plan"),
+            "context": serializers.DictField(required=False, help_text="queryType"),
+            "ioMetadata": serializers.DictField(
+                required=False, help_text="inputs, with their bytes and rows"
+            ),
+        }
+
+
+class QueryTakenSerializer(serializers.Serializer[Any]):
+    """What became of the event."""
+
+    scans = serializers.IntegerField(
+        read_only=True, help_text="places at which a known table was read"
+    )
+    unknown = serializers.IntegerField(
+        read_only=True, help_text="places with a table that is not known, or none of yours"
+    )
+    repeated = serializers.BooleanField(
+        read_only=True, help_text="this query was counted before; nothing was added"
+    )
+    unread = serializers.CharField(
+        read_only=True, help_text="why its plan could not be read; empty where it could"
+    )
+
+
+class EngineQueriesSerializer(serializers.Serializer[Any]):
+    """The queries of one engine in four weeks."""
+
+    engine = serializers.CharField(read_only=True)
+    n_queries = serializers.IntegerField(read_only=True, help_text="completed, each once")
+    n_scans = serializers.IntegerField(read_only=True, help_text="added to the sums of tables")
+    n_unknown = serializers.IntegerField(read_only=True, help_text="of tables that are not known")
+    n_failed = serializers.IntegerField(read_only=True)
+    n_unread = serializers.IntegerField(read_only=True, help_text="whose plan could not be read")
+    n_repeated = serializers.IntegerField(read_only=True, help_text="events that came again")
+    unread = serializers.CharField(read_only=True, help_text="why, of the last unread one")
+    last_at = serializers.DateTimeField(read_only=True)
+
+
+class TrinoQueries(ApiView):
+    """Where Trino's events of completed queries are taken."""
+
+    token_scope = SCOPE
+
+    @operation(
+        "optimizer_report_query", body=TrinoEventSerializer, answer=QueryTakenSerializer, status=202
+    )
+    def post(self, lake: str, catalog: str) -> object:
+        """Add what a query scanned to the sums of its tables; no text and no constant is kept."""
+        _check_size(self.request.META.get("CONTENT_LENGTH") or "0")
+        return trino_query_report(
+            lake, self.data, catalog=catalog, user=self.user, now=timezone.now()
+        )
+
+
+class EngineQueries(ApiView):
+    """Queries that engines told of."""
+
+    @operation("optimizer_queries", answer=EngineQueriesSerializer, many=True, parameters=LAKE)
+    def get(self) -> object:
+        """Return how many queries each engine told of in four weeks, and what became of them."""
+        return queries_lately(self.lake, now=timezone.now())
+
+
+def _check_size(size: str) -> None:
+    if not size.isdecimal() or int(size) > MOST_BYTES:
+        raise TooMuch(
+            "optimizer.body",
+            f"The event is larger than {MOST_BYTES // 1024**2} MiB. Leave such queries out, or "
+            "have Trino send events of completed queries alone.",
+        )

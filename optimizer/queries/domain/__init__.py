@@ -1,0 +1,1 @@
+"""Reads engines' own events of queries; no constant of a query is read."""

@@ -1,0 +1,242 @@
+"""Reads Trino's events of completed queries: the Iceberg tables that were scanned, with filters.
+
+The plan is read, not the text: in it views are resolved, filters are pushed down and columns have
+the names of their table. The event is that of Trino 476's HTTP event listener.
+"""
+
+import base64
+import binascii
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from optimizer.advice.domain.filters import Filter
+from optimizer.queries.domain.trino_filters import Names, domain_kind, predicate_filters
+from portal.lake.errors import RuleViolation
+
+MOST_SCANS = 256
+"""Places of one query at which tables are read."""
+_ID = re.compile(r"[A-Za-z0-9_.:-]{1,100}")
+_LONGEST_NAME = 512
+_READING = {"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"}
+"""Kinds of statements whose scans are queries; ALTER TABLE .. EXECUTE is upkeep."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableScan:
+    """One place at which a query read a table."""
+
+    db: str
+    table: str
+    filters: tuple[Filter, ...]
+    n_bytes: int = 0
+    """Read from files, of the columns that were asked for."""
+    share: float | None = None
+    """Rows that were read, of all in the table; None where the event does not say."""
+    n_files: int = 0
+    """All data files of the table."""
+
+
+@dataclass(slots=True)
+class _Read:
+    """What the event says was read of a table, in all its places together."""
+
+    n_bytes: int = 0
+    n_rows: int = 0
+    n_all_rows: int = 0
+    n_files: int = 0
+
+    def parted(self, scan: TableScan, n_places: int) -> TableScan:
+        share = self.n_rows / n_places / self.n_all_rows if self.n_all_rows else None
+        return replace(
+            scan,
+            n_bytes=self.n_bytes // n_places,
+            share=None if share is None else min(1.0, share),
+            n_files=self.n_files,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class QueryEvent:
+    """One completed query."""
+
+    query_id: str
+    is_failed: bool
+    scans: tuple[TableScan, ...] = ()
+    unread: str = ""
+    """Why its plan could not be read; empty where it could, or need not be."""
+
+
+def read_event(event: Mapping[str, Any], *, catalog: str) -> QueryEvent:
+    """Read what a query scanned of the tables of one of Trino's catalogs.
+
+    A failed query and one that is no query (DDL, EXPLAIN, upkeep) have no scans. A plan that
+    cannot be read, of another version or cut off, is said in `unread`.
+
+    Raises:
+        RuleViolation: `queries.event`, it is no event of a completed query.
+    """
+    metadata, context = _mapping(event, "metadata"), _mapping(event, "context")
+    query_id = metadata.get("queryId")
+    if not isinstance(query_id, str) or not _ID.fullmatch(query_id):
+        raise RuleViolation(
+            "queries.event",
+            "This is no event of a completed query: it has no `metadata.queryId`. Send what the "
+            "HTTP event listener of Trino sends with http-event-listener.log-completed=true.",
+        )
+    if metadata.get("queryState") != "FINISHED":
+        return QueryEvent(query_id, is_failed=True)
+    if context.get("queryType") not in _READING:
+        return QueryEvent(query_id, is_failed=False)
+    read = _read(event, catalog)
+    if not read:
+        return QueryEvent(query_id, is_failed=False)
+    try:
+        scans = list(_scans(_plan(metadata), catalog))
+    except RuleViolation as error:
+        return QueryEvent(query_id, is_failed=False, unread=error.message)
+    times = Counter((one.db, one.table) for one in scans)
+    if missing := sorted(".".join(one) for one in read.keys() - times.keys()):
+        unread = f"The plan does not show where {', '.join(missing)} is read."
+        return QueryEvent(query_id, is_failed=False, unread=unread[:1000])
+    # Which of its places read how much is not in the event: each has its part.
+    parted = tuple(
+        read[key].parted(one, times[key]) if key in read else one
+        for one in scans
+        for key in [(one.db, one.table)]
+    )
+    return QueryEvent(query_id, is_failed=False, scans=parted)
+
+
+def _read(event: Mapping[str, Any], catalog: str) -> dict[tuple[str, str], _Read]:
+    """Return what was read of each Iceberg table of the catalog."""
+    found: defaultdict[tuple[str, str], _Read] = defaultdict(_Read)
+    inputs = _mapping(event, "ioMetadata").get("inputs")
+    for one in inputs if isinstance(inputs, list) else []:
+        if not isinstance(one, Mapping) or one.get("catalogName") != catalog:
+            continue
+        table = str(one.get("table", ""))
+        # What has a dollar sign is a table of Iceberg's metadata.
+        if one.get("connectorName") == "iceberg" and "$" not in table:
+            sums, about = found[str(one.get("schema", "")), table], _mapping(one, "connectorInfo")
+            sums.n_bytes += _number(one.get("physicalInputBytes"))
+            sums.n_rows += _number(one.get("physicalInputRows"))
+            sums.n_all_rows = _number(about.get("totalRecords"))
+            sums.n_files = _number(about.get("totalDataFiles"))
+    return dict(found)
+
+
+def _number(said: object) -> int:
+    """Return a count, which Trino writes as a number or as its digits; 0 for all else."""
+    if isinstance(said, str) and said.isdecimal() and len(said) < 20:
+        said = int(said)
+    is_count = isinstance(said, int) and not isinstance(said, bool) and 0 <= said < 2**62
+    return said if is_count and isinstance(said, int) else 0
+
+
+def _plan(metadata: Mapping[str, Any]) -> Any:
+    payload = metadata.get("payload")
+    if not isinstance(payload, str):
+        raise RuleViolation("queries.plan", "The event has no plan (`metadata.payload`).")
+    try:
+        return json.loads(payload)
+    except (ValueError, RecursionError):
+        raise RuleViolation("queries.plan", "The plan is no JSON, or is nested too deep.") from None
+
+
+def _scans(plan: object, catalog: str) -> Iterator[TableScan]:
+    """Give each scan of the catalog's Iceberg tables, with the filter that stands upon it."""
+    n_scans = 0
+    left: list[tuple[object, object]] = [(plan, None)]
+    while left:
+        node, predicate = left.pop()
+        if isinstance(node, list):
+            left += [(one, None) for one in node]
+        if not isinstance(node, Mapping):
+            continue
+        kind = node.get("@type")
+        if kind == "tableScan":
+            if (scan := _scan(node, predicate, catalog)) is not None:
+                n_scans += 1
+                if n_scans > MOST_SCANS:
+                    message = f"The plan reads tables in more than {MOST_SCANS} places."
+                    raise RuleViolation("queries.plan", message)
+                yield scan
+            continue
+        upon = node.get("predicate") if kind == "filter" else None
+        left += [
+            (value, upon if name == "source" else None)
+            for name, value in node.items()
+            if isinstance(value, Mapping | list)
+        ]
+
+
+def _scan(node: Mapping[str, Any], predicate: object, catalog: str) -> TableScan | None:
+    table = _mapping(node, "table")
+    handle = _mapping(table, "connectorHandle")
+    is_ours = str(table.get("catalogHandle", "")).partition(":")[0] == catalog
+    is_iceberg = str(handle.get("@type", "")).startswith("iceberg:")
+    if not is_ours or not is_iceberg or handle.get("tableType") != "DATA":
+        return None
+    names = _names(_mapping(node, "assignments"))
+    filters = [*_enforced(handle), *predicate_filters(predicate, names)]
+    place = str(handle.get("schemaName", "")), str(handle.get("tableName", ""))
+    return TableScan(*place, tuple(dict.fromkeys(filters))) if all(map(_is_name, place)) else None
+
+
+def _enforced(handle: Mapping[str, Any]) -> Iterator[Filter]:
+    """Give the filters that the connector keeps by itself, which no predicate repeats."""
+    domains = _mapping(handle, "enforcedPredicate").get("columnDomains")
+    for one in domains if isinstance(domains, list) else []:
+        if not isinstance(one, Mapping):
+            continue
+        if (name := _column(_mapping(one, "column"))) is not None:
+            yield Filter(name, domain_kind(_mapping(one, "domain")))
+
+
+def _names(assignments: Mapping[str, Any]) -> Names:
+    """Return columns by symbol; keys are the symbol and its type, in base64."""
+    found = {}
+    for key, handle in assignments.items():
+        try:
+            symbol = base64.b64decode(key.partition(":")[0], validate=True).decode()
+        except (binascii.Error, UnicodeDecodeError):
+            continue
+        name = _column(handle) if isinstance(handle, Mapping) else None
+        if name is not None:
+            found[symbol] = name
+    return found
+
+
+def _column(handle: Mapping[str, Any]) -> str | None:
+    """Return a column's dotted name; of a nested one the handle has the ids of its path."""
+    identity = _mapping(handle, "baseColumnIdentity")
+    parts, path = [identity.get("name")], handle.get("path")
+    for wanted in path if isinstance(path, list) else []:
+        children = identity.get("children")
+        inner = [
+            one
+            for one in (children if isinstance(children, list) else [])
+            if isinstance(one, Mapping) and one.get("id") == wanted
+        ]
+        if not inner:
+            return None
+        identity = inner[0]
+        parts.append(identity.get("name"))
+    if not all(isinstance(one, str) and one and not one.startswith("$") for one in parts):
+        return None
+    name = ".".join(map(str, parts)).lower()
+    return name if _is_name(name) else None
+
+
+def _is_name(text: str) -> bool:
+    """Whether a database can hold it: half a character cannot be written."""
+    return len(text) <= _LONGEST_NAME and text.isprintable()
+
+
+def _mapping(node: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = node.get(name)
+    return found if isinstance(found, Mapping) else {}

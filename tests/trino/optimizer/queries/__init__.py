@@ -1,0 +1,1 @@
+"""What a real Trino tells of its queries."""
