@@ -143,6 +143,35 @@ def test_every_kind_of_many_types_is_built_in_one_reading(iceberg_lake: IcebergL
     assert (again["outcome"], len(names(table, "files"))) == ("NOTHING", 1), again
 
 
+def test_auto_builds_what_pays_for_the_table_and_for_how_scans_ask(
+    iceberg_lake: IcebergLake,
+) -> None:
+    table = iceberg_lake.table(by="")
+    frame = iceberg_lake.spark.range(40_000, numPartitions=20).selectExpr(
+        "abs(xxhash64(id)) AS id",
+        "concat('level', id % 5) AS dt",
+        "concat('user ', xxhash64(id), ' failed with code ', id % 1000) AS word",
+    )
+    frame.writeTo(table.sql).append()
+    n_files = len(locations(table))
+    assert n_files >= 16, "fewer decide for themselves"
+
+    result = index(table, "id", "dt", "word", index_uses={"word": ["part"]})
+
+    assert result["outcome"] == "DONE", result
+    built = {key for one in newest(table).covered.values() for key in one.blobs}
+    assert built == {(ID, "bloomrf"), (WORD, "ngram_bloom")}
+    refused = {why for one in newest(table).covered.values() for why in one.refused.values()}
+    assert len(refused) == 1
+    assert "as many files with it as without" in refused.pop()
+    some = table.lake.spark.table(table.sql).select("_file", "id", "word").limit(50).collect()
+    for row in some:
+        assert might_hold(table, row["_file"], ID, row["id"])
+    opened = [might_hold(table, one, ID, some[0]["id"]) for one in locations(table)]
+    assert opened.count(True) < n_files / 4
+    assert index(table, "id", "dt", "word")["outcome"] == "NOTHING", "what is there stays"
+
+
 def test_a_column_that_was_renamed_widened_or_added_keeps_its_index(
     iceberg_lake: IcebergLake,
 ) -> None:
