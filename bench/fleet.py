@@ -1,6 +1,6 @@
 """Measures how the optimizer's rules keep 10,000 tables, compared with Amoro's published rules.
 
-    python -m bench.fleet [--tables 10000] [--hours 24] [--seed 1]
+    python -m bench.fleet [--tables 10000] [--hours 24] [--seed 1] [--slots 48]
 
 Generated metadata only: no Spark, no file is written. Both sides see the same commits and have the
 same slots and speeds. Then the product's rules decide all tables and rank them, timed.
@@ -32,13 +32,14 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=10_000)
     parser.add_argument("--hours", type=float, default=24.0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--slots", type=int, default=SLOTS)
     options = parser.parse_args()
     history = generate(n_tables=options.tables, seconds=options.hours * 3600, seed=options.seed)
     ingested = int(history.sizes.sum())
     print(
         f"{history.n_tables} tables, {history.n_commits} commits, {len(history.sizes)} files, "
-        f"{ingested / GB:.0f} GB in {options.hours:g} hours; {SLOTS} slots; seed {options.seed}; "
-        f"load {os.getloadavg()[0]:.1f}"
+        f"{ingested / GB:.0f} GB in {options.hours:g} hours; {options.slots} slots; "
+        f"seed {options.seed}; load {os.getloadavg()[0]:.1f}"
     )
     sides: Sequence[tuple[str, Decider]] = (
         ("ours", Ours(options.tables)),
@@ -46,10 +47,10 @@ def main() -> None:
     )
     for name, decider in sides:
         begun = time.process_time()
-        world = World(history, decider)
+        world = World(history, decider, slots=options.slots)
         found = world.run()
         report(name, found, ingested, time.process_time() - begun)
-        slots = SLOTS * options.hours * 3600
+        slots = options.slots * options.hours * 3600
         print(f"  slots busy: {found.slot_seconds / slots:.0%} of their time")
         if name == "ours":
             rank_all(world)

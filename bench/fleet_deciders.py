@@ -9,7 +9,6 @@ from bench.fleet_history import MB, WRITERS
 from bench.fleet_world import (
     BYTES_PER_SECOND,
     OPEN_SECONDS,
-    SLOTS,
     TARGET,
     Begin,
     Part,
@@ -271,7 +270,7 @@ class Amoro:
         works: list[Work] = []
         total = 0
         for partition, each in needed:
-            if total > AMORO_INPUT_PER_THREAD * SLOTS:
+            if total > AMORO_INPUT_PER_THREAD * world.slots:
                 break
             total += each.cost()
             sizes = world.tables[table][partition].sizes

@@ -99,12 +99,16 @@ class World:
 
     history: History
     decider: Decider
+    slots: int = SLOTS
     now: float = 0.0
-    free: int = SLOTS
+    free: int = field(init=False)
     tables: list[dict[int, Part]] = field(default_factory=list)
     figures: Figures = field(default_factory=Figures)
     _events: list[tuple[float, int, str, object]] = field(default_factory=list)
     _n: int = 0
+
+    def __post_init__(self) -> None:
+        self.free = self.slots
 
     def later(self, at: float, what: str, that: object) -> None:
         """Ask for something at a time."""

@@ -52,12 +52,13 @@ def trino_query_report(
         if not _is_new(lake, query, user=user, now=now):
             _count(lake, now, n_repeated=1)
             return QueryTaken(0, repeated=True)
-        n_scans = 0
-        for one in query.scans:
-            if (row := rows.get((one.db, one.table))) is not None:
-                scan_report(row, _scanned(one, row), now=now)
-                n_scans += 1
-        n_unknown = len(query.scans) - n_scans
+        known = [
+            (row, one) for one in query.scans if (row := rows.get((one.db, one.table))) is not None
+        ]
+        # In one order everywhere, so that events of the same tables wait for each other.
+        for row, one in sorted(known, key=lambda pair: pair[0].pk):
+            scan_report(row, _scanned(one, row), now=now)
+        n_scans, n_unknown = len(known), len(query.scans) - len(known)
         _count(
             lake,
             now,

@@ -377,6 +377,13 @@ LAKEWARDEN_OPTIMIZER_COMMIT_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_COMM
 LAKEWARDEN_OPTIMIZER_TASK_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_TASK_DAYS", "180"))
 LAKEWARDEN_OPTIMIZER_LAYOUT_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_LAYOUT_DAYS", "90"))
 
+# How much one run of the optimizer takes in hand: tasks on tables, and tables to inspect. A lake
+# has one such run at a time, so larger clusters need more (docs/scale.md).
+LAKEWARDEN_OPTIMIZER_TASKS_A_RUN = int(os.environ.get("LAKEWARDEN_OPTIMIZER_TASKS_A_RUN", "20"))
+LAKEWARDEN_OPTIMIZER_INSPECTIONS_A_RUN = int(
+    os.environ.get("LAKEWARDEN_OPTIMIZER_INSPECTIONS_A_RUN", "200")
+)
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

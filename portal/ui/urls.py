@@ -1,6 +1,7 @@
 """Addresses of the platform's own pages."""
 
 from django.urls import path
+from django.views.decorators.http import require_safe
 
 from portal.health import livez, readyz
 from portal.metrics import Metrics
@@ -90,7 +91,8 @@ urlpatterns = [
     path("red-button/", emergency_stop.red_button, name="red-button"),
     path("health/", health.health, name="health"),
     path("api/", schema.api_page, name="api"),
-    path("api/explorer/", schema.ApiExplorer.as_view(), name="api-explorer"),
+    # Else the page of the refusal reads a body that may be no JSON.
+    path("api/explorer/", require_safe(schema.ApiExplorer.as_view()), name="api-explorer"),
     path("api/v1/schema/", schema.Schema.as_view(), name="schema"),
     path("api/v1/runs/", api.RunList.as_view(), name="api-runs"),
     path("api/v1/runs/<uuid:run_id>/", api.RunDetail.as_view(), name="api-run"),

@@ -88,16 +88,35 @@ class TableWorkload:
         What no index answers (`NULL`, other conditions) counts in the whole, and for no use.
         """
         by_kind: Mapping[FilterKind, Load] = self._filters.get(column, {})
-        whole = sum(one.cost for one in by_kind.values())
-        shares: defaultdict[Use, float] = defaultdict(float)
-        for kind, one in by_kind.items():
-            if (use := _USES.get(kind)) is not None:
-                shares[use] += one.cost
-        return frozenset(use for use, cost in shares.items() if cost > 0 and cost >= least * whole)
+        return uses_asked({kind: one.cost for kind, one in by_kind.items()}, least=least)
 
     def groupings(self) -> list[tuple[Grouping, Counted]]:
         """Return the groupings that cost most, with their bounds, the dearest first."""
         return [(self._known[one.digest], one) for one in self._groupings.top()]
+
+
+def uses_asked(weights: Mapping[FilterKind, float], *, least: float = 0.05) -> frozenset[Use]:
+    """Return how an index of a column would be asked: what is at least that share of the weights.
+
+    What no index answers (`NULL`, other conditions) counts in the whole, and for no use.
+    """
+    whole = sum(weights.values())
+    shares: defaultdict[Use, float] = defaultdict(float)
+    for kind, weight in weights.items():
+        if (use := _USES.get(kind)) is not None:
+            shares[use] += weight
+    return frozenset(use for use, one in shares.items() if one > 0 and one >= least * whole)
+
+
+def main_uses(weights: Mapping[FilterKind, float]) -> frozenset[Use]:
+    """Return how the one index of a column should be asked: by whole values, or by parts of a text.
+
+    No index answers both, so those that weigh less are left out.
+    """
+    asked = uses_asked(weights)
+    parts = sum(n for kind, n in weights.items() if _USES.get(kind) is Use.PART)
+    values = sum(n for kind, n in weights.items() if _USES.get(kind) in (Use.POINT, Use.RANGE))
+    return asked & {Use.PART} if parts > values else asked - {Use.PART}
 
 
 def grouping_of(asked: Asked) -> Grouping | None:

@@ -8,6 +8,7 @@ table has one task in a run. What is held says why, and is asked again at the ne
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
@@ -19,7 +20,6 @@ from portal.reliability.claims import claim as is_claimed
 from portal.runs.models import Run
 from portal.safety.selectors import emergency_stop_wait
 
-MOST_IN_A_RUN = 20
 MOST_RANKED = 500
 
 
@@ -62,7 +62,9 @@ def choose(
     under_way = set(sent.values_list(field, flat=True))
     for task, reason in arranged.held:
         _hold(task, reason)
-    return _one_a_table(arranged.begin, beside=under_way)[:MOST_IN_A_RUN]
+    return _one_a_table(arranged.begin, beside=under_way)[
+        : settings.LAKEWARDEN_OPTIMIZER_TASKS_A_RUN
+    ]
 
 
 def claim(maintainer: TableMaintainer, run: Run, *, now: datetime) -> int:
@@ -77,7 +79,8 @@ def claim_more(
     maintainer: TableMaintainer, run: Run, *, rows: QuerySet[OptimizeTask], now: datetime
 ) -> int:
     """Let a run that stays take what waits now, beside what it has; returns how many."""
-    n_free = MOST_IN_A_RUN - OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT).count()
+    n_sent = OptimizeTask.objects.filter(run=run.pk, state=TaskState.SENT).count()
+    n_free = settings.LAKEWARDEN_OPTIMIZER_TASKS_A_RUN - n_sent
     if n_free <= 0 or emergency_stop_wait(run.lake):
         return 0
     return take(maintainer, run, choose(maintainer, run.lake, now=now, rows=rows)[:n_free], now=now)

@@ -8,6 +8,9 @@ from typing import Any
 from django.db.models import F, FloatField, Max, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
+from optimizer.advice.domain.filters import FilterKind
+from optimizer.advice.domain.layout_advice import LEAST_SCANS
+from optimizer.advice.domain.workload import main_uses
 from optimizer.core.domain.tasks import REWRITES, TaskKind, TaskState
 from optimizer.cubes.domain.declared_joins import is_joined
 from optimizer.iceberg.indexing.domain.joined_wanted import on_own_columns
@@ -19,6 +22,7 @@ from optimizer.iceberg.indexing.domain.wanted import (
     WantedIndex,
     mark_of,
 )
+from optimizer.iceberg.tables.selectors.scans import since
 from optimizer.indexes.domain.choice.costs import Decision
 from optimizer.models import IcebergTable, IndexCoverage
 from optimizer.policies.domain.policy import Policy
@@ -96,6 +100,27 @@ def wanted_of(row: IcebergTable, policy: Policy) -> tuple[WantedIndex, ...]:
     if not any(is_joined(one.column, row.columns) for one in wanted):
         return wanted
     return on_own_columns(wanted, declared_joins_of(row), row.columns)
+
+
+def recorded_uses(
+    row: IcebergTable, wanted: Iterable[WantedIndex], *, now: datetime
+) -> dict[str, list[str]]:
+    """Return how scans of four weeks ask for the columns whose kind of index is left to the portal.
+
+    A column of fewer scans than advice stands on is left out: its type says how it is asked for.
+    """
+    columns = {one.column.lower() for one in wanted if one.kind == AUTO}
+    if not columns:
+        return {}
+    lately = row.scan_filters.filter(column__in=columns, day__gte=since(now)).order_by()
+    counts: dict[str, dict[FilterKind, float]] = {}
+    for column, kind, n in lately.values_list("column", "kind").annotate(n=Sum("n_scans")):
+        counts.setdefault(column, {})[FilterKind(kind)] = n
+    return {
+        column: sorted(uses)
+        for column, kinds in counts.items()
+        if sum(kinds.values()) >= LEAST_SCANS and (uses := main_uses(kinds))
+    }
 
 
 def policy_of(row: IcebergTable) -> TablePolicy:

@@ -6,12 +6,12 @@ in the lake's working hours, after the cooling-off, and only while approval and 
 
 from datetime import datetime
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
 from optimizer.core.domain.tasks import TaskState
 from optimizer.core.models import TABLE_FIELDS
-from optimizer.core.services.dispatcher import MOST_IN_A_RUN
 from optimizer.core.services.maintainers import TableMaintainer
 from optimizer.core.services.task_lifecycle import lock_free_table
 from optimizer.models import OptimizeTask, RemovalPlan
@@ -47,7 +47,7 @@ def lists_claim(maintainer: TableMaintainer, run: Run, *, now: datetime) -> int:
     tables: set[int] = set()
     is_allowed = maintainer.allows_removal(run.lake)
     ready = lists_ready(maintainer, run.lake, now=now).order_by("created_at")
-    for plan in ready[:MOST_IN_A_RUN]:
+    for plan in ready[: settings.LAKEWARDEN_OPTIMIZER_TASKS_A_RUN]:
         key, may = plan.subject.pk, is_allowed(plan)
         if key not in tables and removal_take(plan, run, is_allowed=may, now=now):
             tables.add(key)

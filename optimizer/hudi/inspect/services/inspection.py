@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
+
 from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.inspect.domain.findings import Code
 from optimizer.hudi.inspect.domain.schedule import RETRY, LastRead
@@ -24,7 +26,6 @@ from portal.runs.models import Run
 from portal.runs.requests.services import run_request
 
 KIND = "observe_hudi"
-MOST_TABLES = 200
 REFUSED_RETRY = timedelta(hours=1)
 LEFT_TO_ITS_SERVICE = timedelta(minutes=5)
 _MOST_READ = 512 * 1024**2
@@ -41,7 +42,8 @@ def hudi_inspections_due(lake: str, *, now: datetime) -> dict[str, list[int]] | 
     """
     due = HudiTable.objects.filter(lake=lake, is_deleted=False, inspect_due_at__lte=now)
     due = due.exclude(pk__in=watched_tables(lake), inspect_due_at__gt=now - LEFT_TO_ITS_SERVICE)
-    return _params(due.order_by("inspect_due_at", "pk")[:MOST_TABLES], now=now)
+    most = settings.LAKEWARDEN_OPTIMIZER_INSPECTIONS_A_RUN
+    return _params(due.order_by("inspect_due_at", "pk")[:most], now=now)
 
 
 def hudi_inspections_request(run: Run) -> dict[str, Any]:

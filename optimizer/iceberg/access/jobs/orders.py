@@ -8,6 +8,7 @@ from optimizer.core.domain.tasks import TaskKind, TaskState
 from optimizer.cubes.domain.definition import Join, joins_read
 from optimizer.iceberg.access.jobs.errors import LOST_TO_OTHERS
 from optimizer.iceberg.rewrite.domain.layouts import Layout, parse_layout
+from optimizer.indexes.domain.choice.kinds import Use
 from portal.lake.errors import PortalError, RuleViolation
 
 
@@ -30,6 +31,8 @@ class Order:
     write_ids: frozenset[str] = frozenset()
     removal: Mapping[str, Any] | None = None
     index_columns: tuple[str, ...] = ()
+    index_uses: Mapping[str, frozenset[Use]] = field(default_factory=dict)
+    """How recorded scans ask for columns, by name in lower case; others go by their type."""
     cubes: tuple[Mapping[str, Any], ...] = ()  # definitions, as docs/cubes.md has them
     joins: tuple[Join, ...] = ()  # by which the layout's columns of other tables are found
 
@@ -58,6 +61,10 @@ class Order:
                 write_ids=frozenset(map(str, row.get("write_ids") or ())),
                 removal=row.get("removal"),
                 index_columns=tuple(map(str, row.get("index_columns") or ())),
+                index_uses={
+                    str(column): frozenset(map(Use, uses))
+                    for column, uses in (row.get("index_uses") or {}).items()
+                },
                 cubes=tuple(row.get("cubes") or ()),
                 joins=joins_read(row.get("joins") or ()),
             )

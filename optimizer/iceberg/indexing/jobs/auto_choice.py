@@ -4,7 +4,7 @@ Before a build some of its files are sampled; kind and cost follow from the samp
 pay is refused with its figures, and is considered again when files come for which it would.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable
@@ -14,8 +14,9 @@ from optimizer.iceberg.indexing.jobs.columns import IndexedColumn
 from optimizer.iceberg.indexing.jobs.coverage import LiveFile, lacking
 from optimizer.iceberg.indexing.jobs.sampling import sample_columns, spread
 from optimizer.indexes.domain.choice.costs import Decision, Judged, Workload, before_building
-from optimizer.indexes.domain.choice.kinds import choose, uses_by_type
+from optimizer.indexes.domain.choice.kinds import OF_PIECES, Use, choose, uses_by_type
 from optimizer.indexes.domain.choice.profile import ColumnProfile, profile_of
+from optimizer.indexes.domain.envelope import Kind
 from optimizer.indexes.domain.manifest import Manifest
 
 LEAST_FILES = 16
@@ -44,8 +45,12 @@ def choose_kinds(
     files: Sequence[LiveFile],
     columns: Sequence[IndexedColumn],
     manifest: Manifest,
+    *,
+    uses: Mapping[str, Collection[Use]],
 ) -> Chosen:
     """Return what each file lacks, with the kinds that the sample speaks for.
+
+    `uses` says by a column's name in lower case how recorded scans ask for it, where they do.
 
     Raises:
         PortalError: what Spark or the file system said, sorted.
@@ -54,7 +59,7 @@ def choose_kinds(
     wanted = {one.field_id: one for _, mine in lacks for one in mine if one.kind == AUTO}
     if not wanted or len(files) < LEAST_FILES:
         return Chosen(lacks, [], {})
-    choices = _choices(table, files, list(wanted.values()))
+    choices = _choices(table, files, list(wanted.values()), uses)
     # What was refused by its cost is asked for again where it pays now.
     lacks = lacking(files, columns, manifest, again=choices.kinds)
     return Chosen(
@@ -64,14 +69,20 @@ def choose_kinds(
     )
 
 
-def decide(profile: ColumnProfile | None) -> tuple[str, str]:
-    """Return the kind that pays, or none with the reason and its figures."""
+def decide(profile: ColumnProfile | None, uses: Collection[Use] = ()) -> tuple[str, str]:
+    """Return the kind that pays, or none with the reason and its figures.
+
+    Without `uses` the type says how a column is asked for.
+    """
     if profile is None:
         return "", "the sampled rows hold only nulls."
-    choice = choose(profile, uses_by_type(profile.type.value_class))
+    choice = choose(profile, uses or uses_by_type(profile.type.value_class))
     if choice.kind is None:
         said = dict.fromkeys(choice.why_not.values())
         return "", f"{choice.reason}{': ' if said else ''}{'; '.join(said)}."
+    if choice.kind in OF_PIECES:
+        # Row numbers of parts take as much as the text; who wants them names that kind.
+        return Kind.NGRAM_BLOOM.value, "recorded scans look for parts of its text."
     judged = before_building(choice.kind, profile, Workload())
     if judged.decision == Decision.REFUSE:
         return "", f"{choice.kind.value}: {judged.reason} ({_figures(judged)})."
@@ -79,16 +90,20 @@ def decide(profile: ColumnProfile | None) -> tuple[str, str]:
 
 
 def _choices(
-    table: IcebergTable, files: Sequence[LiveFile], columns: Sequence[IndexedColumn]
+    table: IcebergTable,
+    files: Sequence[LiveFile],
+    columns: Sequence[IndexedColumn],
+    uses: Mapping[str, Collection[Use]],
 ) -> Choices:
     found = sample_columns(table, spread(files), columns)
     n_bytes = sum(one.data_file.size for one in files)
     kinds, refused = {}, {}
     for column in columns:
         samples = found.get(column.field_id, [])
-        kind, reason = decide(
-            profile_of(column.type, samples, files=len(files), file_bytes=n_bytes / len(files))
+        profile = profile_of(
+            column.type, samples, files=len(files), file_bytes=n_bytes / len(files)
         )
+        kind, reason = decide(profile, uses.get(column.name.lower(), ()))
         if kind:
             kinds[column.field_id] = kind
         else:

@@ -13,13 +13,10 @@ from optimizer.iceberg.indexing.jobs.sampling import sample_columns, spread
 from optimizer.iceberg.rewrite.jobs.boundary_sample import use_arrow
 from optimizer.indexes.domain.builders import unfit
 from optimizer.indexes.domain.choice.costs import Workload, before_building
-from optimizer.indexes.domain.choice.kinds import choose, uses_by_type
+from optimizer.indexes.domain.choice.kinds import OF_PIECES, choose, uses_by_type
 from optimizer.indexes.domain.choice.profile import ColumnProfile, profile_of
 from optimizer.indexes.domain.envelope import Kind
 from portal.spark.job import JobContext
-
-OF_PIECES = frozenset({Kind.WORD_BLOOM, Kind.WORD_BITMAP, Kind.NGRAM_BLOOM, Kind.NGRAM_BITMAP})
-"""Not estimated: how rare a searched word is, a sample of whole values does not tell."""
 
 
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from optimizer.iceberg.indexing.jobs.columns import IndexedColumn
 from optimizer.indexes.domain.bloom import Bloom
 from optimizer.indexes.domain.bloomrf import BloomRF
 from optimizer.indexes.domain.builders import Built, IndexBuilder, Refused, Wanted, blob_of, unfit
+from optimizer.indexes.domain.choice.kinds import OF_PIECES
 from optimizer.indexes.domain.envelope import Expected, Form, Kind
 from optimizer.indexes.domain.hashing import hash_bytes
 from optimizer.indexes.domain.values import ColumnType, ValueClass, Values
@@ -157,6 +158,8 @@ def _plain_builder(kind: ColumnType, wanted: Kind) -> IndexBuilder:
 def _builder(column: IndexedColumn) -> _Builder:
     if column.kind == AUTO and column.chosen in _FILTERS:
         return ChosenFilter(column.type, Kind(column.chosen))
+    if column.kind == AUTO and column.chosen in OF_PIECES:
+        return _plain_builder(column.type, Kind(column.chosen))
     if column.kind == AUTO:
         return AutoIndex(column.type)
     kind = Kind(column.kind)

@@ -96,7 +96,7 @@ class IndexWork(TaskExecutor):
     ) -> None:
         use_arrow(table.spark)
         build = IndexBuild(table, store, now=self.job.now)
-        chosen = choose_kinds(table, files, columns, store.newest())
+        chosen = choose_kinds(table, files, columns, store.newest(), uses=self.order.index_uses)
         lacks = chosen.lacks
         try:
             build.refuse(chosen.refused, chosen.reasons)

@@ -22,6 +22,7 @@ from optimizer.indexes.domain.bitmaps.building import MOST_VALUE_BYTES, MOST_VAL
 from optimizer.indexes.domain.bitmaps.pieces import MOST_PAIRS, MOST_PIECE_BYTES, MOST_PIECES
 from optimizer.indexes.domain.bloom import MOST_KEYS
 from optimizer.indexes.domain.builders import NOT_TEXT, Built, Wanted, blob_of
+from optimizer.indexes.domain.choice.kinds import OF_PIECES
 from optimizer.indexes.domain.envelope import Expected, Flag, Form, Kind
 from optimizer.indexes.domain.values import ValueClass
 
@@ -81,6 +82,8 @@ def _said(column: IndexedColumn, place: int) -> str:
         kind = column.kind
     elif column.chosen in (Kind.BLOOM, Kind.BLOOMRF):
         kind, choice = column.chosen, "chosen"
+    elif column.chosen in OF_PIECES:
+        kind = column.chosen
     else:
         kind, choice = auto_filter(column.type) or "none", "auto"
     n = (column.parameter or _NGRAMS) if kind in _NGRAM_KINDS else 0

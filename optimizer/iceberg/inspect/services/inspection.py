@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Max, Q
 
@@ -33,7 +34,6 @@ from portal.access.lakes import get_lake
 from portal.runs.models import Run
 from portal.runs.results.parquet import CHUNK, result_rows
 
-MOST_TABLES = 200
 RETRY = timedelta(minutes=10)
 _GONE = frozenset({"iceberg.gone", "iceberg.replaced", "iceberg.not_iceberg"})
 
@@ -45,7 +45,8 @@ Decide = Callable[..., object]
 def inspections_due(lake: str, *, now: datetime) -> list[int]:
     """Return the tables whose look is due, longest due first; few enough for one run."""
     due = IcebergTable.objects.filter(lake=lake, is_deleted=False, inspect_due_at__lte=now)
-    return list(due.order_by("inspect_due_at", "pk").values_list("pk", flat=True)[:MOST_TABLES])
+    most = settings.LAKEWARDEN_OPTIMIZER_INSPECTIONS_A_RUN
+    return list(due.order_by("inspect_due_at", "pk").values_list("pk", flat=True)[:most])
 
 
 def inspections_request(lake: str, keys: list[int], *, now: datetime) -> list[Row]:

@@ -22,7 +22,7 @@ from optimizer.core.services.task_lifecycle import is_cancelled
 from optimizer.cubes.domain.definition import joins_written
 from optimizer.iceberg.cubing.selectors import cube_definitions
 from optimizer.iceberg.cubing.services.results import cubes_ingest, problem_ingest
-from optimizer.iceberg.indexing.selectors import wanted_of
+from optimizer.iceberg.indexing.selectors import recorded_uses, wanted_of
 from optimizer.iceberg.indexing.services.coverage import coverage_ingest
 from optimizer.iceberg.inspect.services.inspection import (
     inspections_due,
@@ -112,7 +112,7 @@ class IcebergMaintainer(TableMaintainer):
 
     def orders(self, run: Run, tasks: QuerySet[OptimizeTask]) -> list[dict[str, Any]]:
         """Return what the job must know of each task."""
-        return orders_of(run.lake, tasks)
+        return orders_of(run.lake, tasks, now=run.queued_at)
 
     def results(self, manifest: Mapping[str, Any]) -> list[Result]:
         """Return the results, as the job writes them."""
@@ -251,14 +251,17 @@ def _within_budgets(
         yield from choose(line, budget=left, whole_budget=whole, speed=speed, now=now)
 
 
-def orders_of(lake: str, tasks: QuerySet[OptimizeTask]) -> list[dict[str, Any]]:
+def orders_of(lake: str, tasks: QuerySet[OptimizeTask], *, now: datetime) -> list[dict[str, Any]]:
     """Return what a run does, the best first."""
     policies, speed = policies_of(lake), speed_of(lake)
-    return [_order(task, policies, speed) for task in tasks.order_by("-score", "pk")]
+    return [_order(task, policies, speed, now=now) for task in tasks.order_by("-score", "pk")]
 
 
-def _order(task: OptimizeTask, policies: LakePolicies, speed: Speed | None) -> dict[str, Any]:
+def _order(
+    task: OptimizeTask, policies: LakePolicies, speed: Speed | None, *, now: datetime
+) -> dict[str, Any]:
     table = task.iceberg
+    wanted = wanted_of(table, policies.of(table.db, table.table).policy)
     parsed = parse_layout(task.layout)
     layout = str(parsed)
     joins = declared_joins_of(table).of(parsed.columns) if layout else ()
@@ -282,9 +285,8 @@ def _order(task: OptimizeTask, policies: LakePolicies, speed: Speed | None) -> d
         ),
         "max_commits": MAX_COMMITS if task.group_seconds is None else MAX_SMALL_COMMITS,
         "min_files": MIN_FILES,
-        "index_columns": list(
-            map(str, wanted_of(table, policies.of(table.db, table.table).policy))
-        ),
+        "index_columns": list(map(str, wanted)),
+        "index_uses": recorded_uses(table, wanted, now=now),
         "cubes": cube_definitions(table),
         "removal": _removal(task, policies) if task.kind in DESTRUCTIVE else None,
     }

@@ -25,6 +25,10 @@ NARROW = 3.0
 NGRAM = 3
 
 
+OF_PIECES = frozenset({Kind.WORD_BLOOM, Kind.WORD_BITMAP, Kind.NGRAM_BLOOM, Kind.NGRAM_BITMAP})
+"""Their gain is not estimated: how rare a searched word is, whole values do not tell."""
+
+
 class Use(StrEnum):
     """How queries ask for a column."""
 

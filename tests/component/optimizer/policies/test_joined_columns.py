@@ -55,7 +55,7 @@ def test_a_layout_may_name_a_column_of_a_declared_join(
     declare(fact, JOIN)
     policy_set(change(layout="hilbert(part.p_brand1,lo_quantity)"), user=people.owner, now=NOW)
     row = task(fact, layout="hilbert(part.p_brand1,lo_quantity)")
-    (order,) = orders_of("main", OptimizeTask.objects.filter(pk=row.pk))
+    (order,) = orders_of("main", OptimizeTask.objects.filter(pk=row.pk), now=NOW)
     assert order["layout"] == "hilbert(part.p_brand1,lo_quantity)"
     assert order["joins"] == [JOIN]
 
@@ -83,7 +83,7 @@ def test_a_column_of_the_table_with_a_dot_in_its_name_needs_no_join(
 ) -> None:
     policy_set(change(layout="sort(odd.one)"), user=people.owner, now=NOW)
     row = task(fact, layout="sort(odd.one)")
-    (order,) = orders_of("main", OptimizeTask.objects.filter(pk=row.pk))
+    (order,) = orders_of("main", OptimizeTask.objects.filter(pk=row.pk), now=NOW)
     assert order["joins"] == []
 
 
@@ -106,9 +106,9 @@ def test_a_dropped_cube_declares_no_join_any_more(
     row = task(fact, layout="sort(part.p_brand1)")
     Cube.objects.filter(pk=cube.pk).update(state=CubeState.PAUSED)
     orders = OptimizeTask.objects.filter(pk=row.pk)
-    assert orders_of("main", orders)[0]["joins"] == [JOIN]
+    assert orders_of("main", orders, now=NOW)[0]["joins"] == [JOIN]
     Cube.objects.filter(pk=cube.pk).update(state=CubeState.DROPPED, is_there=None)
-    assert orders_of("main", orders)[0]["joins"] == []
+    assert orders_of("main", orders, now=NOW)[0]["joins"] == []
     with pytest.raises(RuleViolation, match=r"declared: none\)"):
         policy_set(
             PolicyChange("main", "shop.lineorder", {"layout": "sort(part.p_key)"}, 1, "again"),
@@ -125,7 +125,7 @@ def test_an_index_on_a_joined_column_is_one_on_the_foreign_key(
     policy_set(change(index_columns=wanted), user=people.owner, now=NOW)
     row = task(fact, kind=TaskKind.INDEX)
     orders = OptimizeTask.objects.filter(pk=row.pk)
-    assert orders_of("main", orders)[0]["index_columns"] == [
+    assert orders_of("main", orders, now=NOW)[0]["index_columns"] == [
         "lo_quantity",
         "lo_partkey:bloom:12",
         "lo_partkey",
@@ -134,7 +134,7 @@ def test_an_index_on_a_joined_column_is_one_on_the_foreign_key(
     assert list(map(str, policy.index_columns)) == wanted
     assert {one.column for one in wanted_of(fact, policy)} == {"lo_quantity", "lo_partkey"}
     Cube.objects.filter(pk=cube.pk).update(state=CubeState.DROPPED, is_there=None)
-    assert "part.p_brand1:bloom" in orders_of("main", orders)[0]["index_columns"]
+    assert "part.p_brand1:bloom" in orders_of("main", orders, now=NOW)[0]["index_columns"]
 
 
 @pytest.mark.parametrize(

@@ -78,3 +78,11 @@ def test_a_mistake_of_ours_is_answered_without_the_frame_in_the_persons_theme() 
 def test_busy_says_for_how_long() -> None:
     busy = Busy("export.busy", "Two exports of yours are running already.", after_seconds=30)
     assert as_json(busy)["next_step"] == "Nothing was done. Ask the same again in 30 seconds."
+
+
+def test_a_wrong_method_with_a_body_that_is_no_json_is_refused(people: People) -> None:
+    client = Client(raise_request_exception=False)
+    client.force_login(people.admin)
+    for address in ("/api/explorer/", "/api/", "/api/v1/schema/"):
+        answer = client.post(address, "{", content_type="application/json")
+        assert answer.status_code == 405, address

@@ -1,7 +1,16 @@
 """Tests the sums over recorded queries: filters by column, uses for indexes, and groupings."""
 
+import pytest
+
 from optimizer.advice.domain.asked import Aggregate, Asked, asked_in
-from optimizer.advice.domain.workload import MOST_GROUPINGS, Grouping, TableWorkload, grouping_of
+from optimizer.advice.domain.filters import FilterKind
+from optimizer.advice.domain.workload import (
+    MOST_GROUPINGS,
+    Grouping,
+    TableWorkload,
+    grouping_of,
+    main_uses,
+)
 from optimizer.indexes.domain.choice.kinds import Use
 from optimizer.pruning.domain.uses import Names
 
@@ -36,6 +45,22 @@ def test_a_use_that_is_seldom_asks_for_no_index() -> None:
     assert load.uses("a", least=0.01) == {Use.POINT, Use.RANGE}
     assert load.uses("b") == frozenset()
     assert load.uses("unknown") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("weights", "uses"),
+    [
+        ({FilterKind.EQUAL: 9, FilterKind.RANGE: 5, FilterKind.CONTAINS: 8}, "point range"),
+        ({FilterKind.EQUAL: 9, FilterKind.CONTAINS: 10, FilterKind.PREFIX: 1}, "part"),
+        ({FilterKind.DYNAMIC: 2, FilterKind.CONTAINS: 2}, "point"),
+        ({FilterKind.NULL: 99, FilterKind.CONTAINS: 1}, ""),
+        ({}, ""),
+    ],
+)
+def test_one_index_is_asked_by_values_or_by_parts(
+    weights: dict[FilterKind, float], uses: str
+) -> None:
+    assert sorted(main_uses(weights)) == uses.split()
 
 
 def test_groupings_say_what_a_cube_would_hold() -> None:

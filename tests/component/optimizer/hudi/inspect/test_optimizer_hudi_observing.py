@@ -12,7 +12,6 @@ from optimizer.hudi.inspect.run_kinds import ObserveHudiKind
 from optimizer.hudi.inspect.services import snapshot_rows
 from optimizer.hudi.inspect.services.inspection import (
     KIND,
-    MOST_TABLES,
     REFUSED_RETRY,
     hudi_inspection_ask,
 )
@@ -199,17 +198,18 @@ def test_a_run_that_failed_is_tried_again_later(lake: LakeConfig) -> None:
     assert (row.inspected_at, row.inspect_due_at) == (None, LATER + RETRY)
 
 
-def test_what_is_due_longest_comes_first_and_one_run_at_a_time(lake: LakeConfig) -> None:
+def test_what_is_due_longest_comes_first_and_one_run_at_a_time(
+    lake: LakeConfig, settings: Any
+) -> None:
+    settings.LAKEWARDEN_OPTIMIZER_INSPECTIONS_A_RUN = 7
     kind = get_kind(KIND)
     assert kind.scheduled_params(LAKE, now=NOW) is None
-    rows = [
-        known(f"t{n:03}", inspect_due_at=NOW - timedelta(seconds=n)) for n in range(MOST_TABLES + 1)
-    ]
+    rows = [known(f"t{n:03}", inspect_due_at=NOW - timedelta(seconds=n)) for n in range(8)]
     known("later", inspect_due_at=LATER)
     known("gone", is_deleted=True)
     params = kind.scheduled_params(LAKE, now=NOW)
     assert params is not None
-    assert params["tables"] == [row.pk for row in reversed(rows)][:MOST_TABLES]
+    assert params["tables"] == [row.pk for row in reversed(rows)][:7]
     run = Run.objects.create(
         lake=LAKE, kind=KIND, params=params, requested_by="schedule", queued_at=NOW
     )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from optimizer.core.domain.tasks import LEAVE_OUT, TaskState
-from optimizer.core.services.dispatcher import MOST_IN_A_RUN, choose, take
+from optimizer.core.services.dispatcher import choose, take
 from optimizer.core.services.task_lifecycle import request_stop
 from optimizer.hudi.continuous.run_kinds import STAY, HudiResidentKind
 from optimizer.hudi.continuous.services import resident_hear, resident_turn
@@ -219,13 +219,14 @@ def test_what_holds_others_up_comes_first(lake: LakeConfig) -> None:
     assert [one["task"] for one in orders] == [first.pk, later.pk]
 
 
-def test_it_has_so_many_tasks_at_once(lake: LakeConfig) -> None:
+def test_it_has_so_many_tasks_at_once(lake: LakeConfig, settings: Any) -> None:
+    settings.LAKEWARDEN_OPTIMIZER_TASKS_A_RUN = 5
     allow()
-    for n in range(MOST_IN_A_RUN + 3):
+    for n in range(8):
         hudi_task(resident(f"t{n:02}"), instants=[name(10)])
     staying = Staying(lake)
-    assert len(staying.beat()["orders"]) == MOST_IN_A_RUN
-    assert len(staying.beat(minutes=1)["orders"]) == MOST_IN_A_RUN
+    assert len(staying.beat()["orders"]) == 5
+    assert len(staying.beat(minutes=1)["orders"]) == 5
 
 
 def test_a_look_of_its_is_shown_and_decided_on_once(lake: LakeConfig) -> None:

@@ -23,7 +23,7 @@ def test_a_commit_queues_one_index_task_where_the_policy_names_columns() -> None
     commit(3, now=at(1))
     task = OptimizeTask.objects.get()
     assert (task.kind, task.state) == (TaskKind.INDEX, TaskState.WAITING)
-    (order,) = orders_of("main", OptimizeTask.objects.all())
+    (order,) = orders_of("main", OptimizeTask.objects.all(), now=at(1))
     assert order["index_columns"] == ["id:bloom", "word"]
     assert order["layout"] == ""
 

@@ -9,7 +9,6 @@ from django.test.utils import CaptureQueriesContext
 
 from optimizer.iceberg.inspect.run_kinds import KIND, ObserveKind, look_ask
 from optimizer.iceberg.inspect.services.inspection import (
-    MOST_TABLES,
     RETRY,
     inspections_ingest,
     inspections_request,
@@ -213,12 +212,15 @@ def test_looks_are_asked_for_only_where_due_and_one_run_at_a_time(
     assert kind.scheduled_params(LAKE, now=NOW) is None
 
 
-def test_a_run_takes_a_bounded_number_of_tables(lake: LakeConfig, kind: ObserveKind) -> None:
-    for n in range(MOST_TABLES + 1):
+def test_a_run_takes_a_bounded_number_of_tables(
+    lake: LakeConfig, kind: ObserveKind, settings: Any
+) -> None:
+    settings.LAKEWARDEN_OPTIMIZER_INSPECTIONS_A_RUN = 7
+    for n in range(8):
         iceberg_table(f"t{n}")
     params = kind.scheduled_params(LAKE, now=NOW)
     assert params is not None
-    assert len(params["tables"]) == MOST_TABLES
+    assert len(params["tables"]) == 7
 
 
 def test_the_job_is_told_what_each_table_is_held_to(lake: LakeConfig) -> None:

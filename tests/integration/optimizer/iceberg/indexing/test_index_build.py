@@ -143,6 +143,29 @@ def test_every_kind_of_many_types_is_built_in_one_reading(iceberg_lake: IcebergL
     assert (again["outcome"], len(names(table, "files"))) == ("NOTHING", 1), again
 
 
+def test_auto_builds_what_pays_for_the_table_and_for_how_scans_ask(
+    iceberg_lake: IcebergLake,
+) -> None:
+    table = iceberg_lake.table(by="")
+    frame = iceberg_lake.spark.range(40_000, numPartitions=20).selectExpr(
+        "abs(xxhash64(id)) AS id",
+        "concat('level', id % 5) AS dt",
+        "concat('user ', xxhash64(id), ' failed with code ', id % 1000) AS word",
+    )
+    frame.writeTo(table.sql).append()
+    assert len(locations(table)) >= 16, "fewer decide for themselves"
+
+    result = index(table, "id", "dt", "word", index_uses={"word": ["part"]})
+
+    assert result["outcome"] == "DONE", result
+    built = {key for one in newest(table).covered.values() for key in one.blobs}
+    assert built == {(ID, "bloomrf"), (WORD, "ngram_bloom")}
+    refused = {why for one in newest(table).covered.values() for why in one.refused.values()}
+    assert len(refused) == 1
+    assert "as many files with it as without" in refused.pop()
+    assert index(table, "id", "dt", "word")["outcome"] == "NOTHING", "what is there stays"
+
+
 def test_a_column_that_was_renamed_widened_or_added_keeps_its_index(
     iceberg_lake: IcebergLake,
 ) -> None:

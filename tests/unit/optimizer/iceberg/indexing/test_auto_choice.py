@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from optimizer.iceberg.indexing.jobs.auto_choice import decide
+from optimizer.indexes.domain.choice.kinds import Use
 from optimizer.indexes.domain.choice.profile import ColumnProfile
 from optimizer.indexes.domain.values import ColumnType, ValueClass
 
@@ -32,6 +33,15 @@ KNOWN = ColumnProfile(
 )
 def test_the_kind_that_pays_is_built(of: ColumnProfile, kind: str) -> None:
     assert decide(of)[0] == kind
+
+
+def test_what_scans_ask_for_comes_before_what_the_type_suggests() -> None:
+    text = replace(KNOWN, type=TEXT)
+    assert decide(text, {Use.PART}) == ("ngram_bloom", "recorded scans look for parts of its text.")
+    assert decide(KNOWN, {Use.POINT})[0] == "bloom"
+    refused, reason = decide(KNOWN, {Use.PART})
+    assert refused == "", "a number has no parts"
+    assert "no kind fits how it is asked for" in reason
 
 
 @pytest.mark.parametrize(
