@@ -22,6 +22,8 @@ ARGUMENTS = [
 WIDE, NARROW = 1280, 420
 HEIGHT = 900
 SERIOUS = ("serious", "critical")
+SETTLING = 20
+"""Tenths of a second in which a page finds its form again."""
 PATIENCE_MS = 30_000
 # Contrast takes nine tenths of axe's time, so of a list it looks at the first rows: the others are
 # drawn by the same lines of a template.
@@ -117,6 +119,10 @@ class Person:
 
     def fits(self, name: str) -> None:
         """Check that the page is not wider than the window, and that the console is quiet."""
+        for _ in range(SETTLING):  # after a change of width the tab is brought back into sight
+            if not self.hidden_tabs():
+                break
+            self.page.wait_for_timeout(100)
         assert not self.hidden_tabs(), (name, self.hidden_tabs())
         assert self.overflow() <= 0, f"{name} is wider than the window by {self.overflow()} px"
         assert not self.complaints, (name, self.complaints)
