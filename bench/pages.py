@@ -24,9 +24,7 @@ from uuid import uuid4
 
 import requests
 
-from stack.ledger import Ledger
-from stack.servers.mariadb import COLLATION, PORTAL, MariaDb
-from stack.servers.portal import Site
+from bench.portal_server import empty_database, settings, site_on
 
 if TYPE_CHECKING:
     from tests.component.lifecycle.big_lake import BigLake
@@ -166,16 +164,6 @@ def report(took: dict[str, list[float]]) -> None:
         )
 
 
-def settings(work: Path, database: MariaDb) -> dict[str, str]:
-    """Return the portal's environment; its lake is a name only, nothing of it is reached."""
-    return {
-        "DJANGO_SETTINGS_MODULE": "portal.settings.test",
-        "LAKEWARDEN_VAR": str(work),
-        "LAKEWARDEN_LAKES": str(work / "lakes.json"),
-        "LAKEWARDEN_DB_URL": database.portal_url,
-    }
-
-
 def main(arguments: list[str]) -> None:
     """Run the bench."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -185,33 +173,19 @@ def main(arguments: list[str]) -> None:
     asked = parser.parse_args(arguments)
     work = asked.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
-    ledger = Ledger(work / "ledger.json")
-    database = MariaDb(work, ledger=ledger)
-    site = None
-    try:
-        database.start()
-        database.wait_ready()
-        with database.connect(PORTAL) as link, link.cursor() as cursor:
-            cursor.execute(f"drop database {PORTAL}")
-            cursor.execute(f"create database {PORTAL} character set utf8mb4 collate {COLLATION}")
+    with empty_database(work) as database:
         os.environ |= settings(work, database)
         lake, sessions = fill(work, asked.partitions)
-        site = Site(work, ledger=ledger, settings=settings(work, database))
-        site.start()
-        site.wait_ready()
-        pages = [
-            Page(kind, url, session)
-            for session in sessions.values()
-            for kind, url in addresses(str(lake.plan.pk))
-        ]
-        pages += [deeper(site.url, page) for page in pages if page.kind == "list"]
-        for page, cost in rows_read(pages):
-            print(f"{page.url[:70]:70} queries {cost.queries:3} rows {cost.rows:6}")
-        report(open_load(site.url, pages, seconds=asked.seconds))
-    finally:
-        for server in (site, database):
-            if server is not None:
-                server.stop()
+        with site_on(database, work) as site:
+            pages = [
+                Page(kind, url, session)
+                for session in sessions.values()
+                for kind, url in addresses(str(lake.plan.pk))
+            ]
+            pages += [deeper(site, page) for page in pages if page.kind == "list"]
+            for page, cost in rows_read(pages):
+                print(f"{page.url[:70]:70} queries {cost.queries:3} rows {cost.rows:6}")
+            report(open_load(site, pages, seconds=asked.seconds))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ bench/README.md.
 
 import argparse
 import json
-import math
 import os
 import sys
 import time
@@ -24,9 +23,8 @@ from uuid import uuid4
 
 import requests
 
-from stack.ledger import Ledger
-from stack.servers.mariadb import COLLATION, PORTAL, MariaDb
-from stack.servers.portal import Site
+from bench.pages import percentile
+from bench.portal_server import empty_database, settings, site_on
 
 CLIENTS = 8
 EVENT_BYTES = 120_000
@@ -101,11 +99,10 @@ def open_load(
 
 def report(what: str, took: list[float], seconds: float) -> None:
     """Print the figures of one load."""
-    ranked = sorted(took)
-    p50, p95 = (ranked[math.ceil(len(ranked) * share) - 1] for share in (0.5, 0.95))
+    p50, p95 = (percentile(took, share) for share in (0.5, 0.95))
     print(
         f"{what}: {len(took)} events, {len(took) / seconds:.1f} a second; "
-        f"p50 {p50:.0f} p95 {p95:.0f} worst {ranked[-1]:.0f} ms"
+        f"p50 {p50:.0f} p95 {p95:.0f} worst {max(took):.0f} ms"
     )
 
 
@@ -149,6 +146,24 @@ def check(n_sent: int, n_again: int) -> None:
         raise SystemExit(f"expected {right}, and as many scans in both places")
 
 
+def measure(site: str, token: str, *, seconds: float, rate: float) -> None:
+    """Send all three loads and compare the sums."""
+    print(f"load {os.getloadavg()[0]:.1f}, events of {EVENT_BYTES} bytes")
+    events = bodies()
+    first = sender(site, token)
+    first(next(events))
+    closed = closed_load(site, token, events, seconds=seconds)
+    report(f"{CLIENTS} clients", closed, seconds)
+    fixed = open_load(site, token, events, seconds=seconds, rate=rate)
+    report(f"{rate:g} a second", fixed, seconds)
+    same = next(events)
+    first(same)
+    storm = closed_load(site, token, cycle([same]), seconds=seconds)
+    report("one event again and again", storm, seconds)
+    check(len(closed) + len(fixed) + 2, len(storm))
+    print(f"load {os.getloadavg()[0]:.1f}")
+
+
 def main(arguments: list[str]) -> None:
     """Run the bench."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -158,44 +173,11 @@ def main(arguments: list[str]) -> None:
     asked = parser.parse_args(arguments)
     work = asked.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
-    ledger = Ledger(work / "ledger.json")
-    database = MariaDb(work, ledger=ledger)
-    site = None
-    try:
-        database.start()
-        database.wait_ready()
-        with database.connect(PORTAL) as link, link.cursor() as cursor:
-            cursor.execute(f"drop database {PORTAL}")
-            cursor.execute(f"create database {PORTAL} character set utf8mb4 collate {COLLATION}")
-        settings = {
-            "DJANGO_SETTINGS_MODULE": "portal.settings.test",
-            "LAKEWARDEN_VAR": str(work),
-            "LAKEWARDEN_LAKES": str(work / "lakes.json"),
-            "LAKEWARDEN_DB_URL": database.portal_url,
-        }
-        os.environ |= settings
+    with empty_database(work) as database:
+        os.environ |= settings(work, database)
         token = fill(work)
-        site = Site(work, ledger=ledger, settings=settings)
-        site.start()
-        site.wait_ready()
-        print(f"load {os.getloadavg()[0]:.1f}, events of {EVENT_BYTES} bytes")
-        events = bodies()
-        first = sender(site.url, token)
-        first(next(events))
-        closed = closed_load(site.url, token, events, seconds=asked.seconds)
-        report(f"{CLIENTS} clients", closed, asked.seconds)
-        fixed = open_load(site.url, token, events, seconds=asked.seconds, rate=asked.rate)
-        report(f"{asked.rate:g} a second", fixed, asked.seconds)
-        same = next(events)
-        first(same)
-        storm = closed_load(site.url, token, cycle([same]), seconds=asked.seconds)
-        report("one event again and again", storm, asked.seconds)
-        check(len(closed) + len(fixed) + 2, len(storm))
-        print(f"load {os.getloadavg()[0]:.1f}")
-    finally:
-        for server in (site, database):
-            if server is not None:
-                server.stop()
+        with site_on(database, work) as site:
+            measure(site, token, seconds=asked.seconds, rate=asked.rate)
 
 
 if __name__ == "__main__":

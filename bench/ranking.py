@@ -21,9 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from bench.portal_server import empty_database
 from bench.queue_lag import processor_seconds
-from stack.ledger import Ledger
-from stack.servers.mariadb import COLLATION, PORTAL, MariaDb
 
 if TYPE_CHECKING:
     from django.test import Client
@@ -90,16 +89,8 @@ def server(kind: str, work: Path) -> Iterator[tuple[str, Meter]]:
             name.unlink()
         yield "", Meter()
         return
-    database = MariaDb(work, ledger=Ledger(work / "ledger.json"))
-    try:
-        database.start()
-        database.wait_ready()
-        with database.connect(PORTAL) as link, link.cursor() as cursor:
-            cursor.execute(f"drop database {PORTAL}")
-            cursor.execute(f"create database {PORTAL} character set utf8mb4 collate {COLLATION}")
+    with empty_database(work) as database:
         yield database.portal_url, Meter(database.process.pid)
-    finally:
-        database.stop()
 
 
 def queue(meter: Meter, *, n_tables: int, n_decided: int) -> None:

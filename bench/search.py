@@ -27,8 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from stack.ledger import Ledger
-from stack.servers.mariadb import COLLATION, PORTAL, MariaDb
+from bench.portal_server import empty_database
 
 if TYPE_CHECKING:
     from portal.access.models import User
@@ -215,18 +214,8 @@ def main() -> None:
         apart(f"sqlite://{work / 'portal.sqlite3'}", options.tables, options.rounds)
     if options.only != "sqlite":
         print("MariaDB", flush=True)
-        database = MariaDb(work, ledger=Ledger(work / "ledger.json"))
-        try:
-            database.start()
-            database.wait_ready()
-            with database.connect(PORTAL) as link, link.cursor() as cursor:
-                cursor.execute(f"drop database {PORTAL}")
-                cursor.execute(
-                    f"create database {PORTAL} character set utf8mb4 collate {COLLATION}"
-                )
+        with empty_database(work) as database:
             apart(database.portal_url, options.tables, options.rounds)
-        finally:
-            database.stop()
 
 
 def apart(url: str, n_tables: int, rounds: int) -> None:

@@ -5,14 +5,14 @@ from typing import Any
 from django.utils import timezone
 from rest_framework import serializers
 
-from optimizer.iceberg.tables.api.reports import SCOPE
+from optimizer.iceberg.tables.api.reports import SCOPE, check_size
 from optimizer.queries.selectors import queries_lately
 from optimizer.queries.services import trino_query_report
-from portal.lake.errors import TooMuch
 from portal.ui.api.operations import LAKE, ApiView, operation
 
 MOST_BYTES = 2 * 1024**2
 """Of an event; those of queries with many stages have some hundred KiB."""
+_TOO_BIG = ". Leave such queries out, or have Trino send events of completed queries alone."
 
 
 class TrinoEventSerializer(serializers.Serializer[Any]):
@@ -70,7 +70,7 @@ class TrinoQueries(ApiView):
     )
     def post(self, lake: str, catalog: str) -> object:
         """Add what a query scanned to the sums of its tables; no text and no constant is kept."""
-        _check_size(self.request.META.get("CONTENT_LENGTH") or "0")
+        check_size(self.request, what="event", most=MOST_BYTES, hint=_TOO_BIG)
         return trino_query_report(
             lake, self.data, catalog=catalog, user=self.user, now=timezone.now()
         )
@@ -83,12 +83,3 @@ class EngineQueries(ApiView):
     def get(self) -> object:
         """Return how many queries each engine told of in four weeks, and what became of them."""
         return queries_lately(self.lake, now=timezone.now())
-
-
-def _check_size(size: str) -> None:
-    if not size.isdecimal() or int(size) > MOST_BYTES:
-        raise TooMuch(
-            "optimizer.body",
-            f"The event is larger than {MOST_BYTES // 1024**2} MiB. Leave such queries out, or "
-            "have Trino send events of completed queries alone.",
-        )

@@ -52,9 +52,7 @@ def trino_query_report(
         if not _is_new(lake, query, user=user, now=now):
             _count(lake, now, n_repeated=1)
             return QueryTaken(0, repeated=True)
-        known = [
-            (row, one) for one in query.scans if (row := rows.get((one.db, one.table))) is not None
-        ]
+        known = [(row, one) for one in query.scans if (row := rows.get(one.place)) is not None]
         # In one order everywhere, so that events of the same tables wait for each other.
         for row, one in sorted(known, key=lambda pair: pair[0].pk):
             scan_report(row, _scanned(one, row), now=now)

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
+_LONGEST_NAME = 512
+
 
 class FilterKind(StrEnum):
     """How a filter narrows a column; layouts and indexes differ in which of them they serve."""
@@ -23,6 +25,11 @@ class Filter(NamedTuple):
 
     column: str
     kind: FilterKind
+
+
+def is_name(text: str) -> bool:
+    """Whether sums can be kept under it; no database holds half a character, which JSON can say."""
+    return len(text) <= _LONGEST_NAME and text.isprintable()
 
 
 def either(branches: Sequence[Sequence[tuple[int, Filter]]]) -> list[tuple[int, Filter]]:

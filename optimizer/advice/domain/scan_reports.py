@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from optimizer.advice.domain.filters import Filter, FilterKind, either, negated
+from optimizer.advice.domain.filters import Filter, FilterKind, either, is_name, negated
 from portal.lake.errors import RuleViolation
 
 MOST_DEPTH = 200
 MOST_PARTS = 2_000
-_LONGEST_NAME = 512
 
 _KINDS = {
     "eq": FilterKind.EQUAL,
@@ -112,8 +111,7 @@ def _on_term(term: object, kind: FilterKind) -> Filter:
         elif transform and not transform.startswith(("bucket", "identity")):
             kind = FilterKind.OTHER
         term = term.get("term")
-    # Half a character, which JSON can say, is nothing that a database can hold.
-    if not isinstance(term, str) or not 0 < len(term) <= _LONGEST_NAME or not term.isprintable():
+    if not isinstance(term, str) or not term or not is_name(term):
         raise _refused("names no column in a condition")
     return Filter(term.lower(), kind)
 

@@ -13,14 +13,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from optimizer.advice.domain.filters import Filter
+from optimizer.advice.domain.filters import Filter, is_name
 from optimizer.queries.domain.trino_filters import Names, domain_kind, predicate_filters
 from portal.lake.errors import RuleViolation
 
 MOST_SCANS = 256
 """Places of one query at which tables are read."""
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,100}")
-_LONGEST_NAME = 512
 _READING = {"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"}
 """Kinds of statements whose scans are queries; ALTER TABLE .. EXECUTE is upkeep."""
 
@@ -38,6 +37,11 @@ class TableScan:
     """Rows that were read, of all in the table; None where the event does not say."""
     n_files: int = 0
     """All data files of the table."""
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Database and table."""
+        return self.db, self.table
 
 
 @dataclass(slots=True)
@@ -98,15 +102,13 @@ def read_event(event: Mapping[str, Any], *, catalog: str) -> QueryEvent:
         scans = list(_scans(_plan(metadata), catalog))
     except RuleViolation as error:
         return QueryEvent(query_id, is_failed=False, unread=error.message)
-    times = Counter((one.db, one.table) for one in scans)
+    times = Counter(one.place for one in scans)
     if missing := sorted(".".join(one) for one in read.keys() - times.keys()):
         unread = f"The plan does not show where {', '.join(missing)} is read."
         return QueryEvent(query_id, is_failed=False, unread=unread[:1000])
     # Which of its places read how much is not in the event: each has its part.
     parted = tuple(
-        read[key].parted(one, times[key]) if key in read else one
-        for one in scans
-        for key in [(one.db, one.table)]
+        read[one.place].parted(one, times[one.place]) if one.place in read else one for one in scans
     )
     return QueryEvent(query_id, is_failed=False, scans=parted)
 
@@ -184,7 +186,7 @@ def _scan(node: Mapping[str, Any], predicate: object, catalog: str) -> TableScan
     names = _names(_mapping(node, "assignments"))
     filters = [*_enforced(handle), *predicate_filters(predicate, names)]
     place = str(handle.get("schemaName", "")), str(handle.get("tableName", ""))
-    return TableScan(*place, tuple(dict.fromkeys(filters))) if all(map(_is_name, place)) else None
+    return TableScan(*place, tuple(dict.fromkeys(filters))) if all(map(is_name, place)) else None
 
 
 def _enforced(handle: Mapping[str, Any]) -> Iterator[Filter]:
@@ -229,12 +231,7 @@ def _column(handle: Mapping[str, Any]) -> str | None:
     if not all(isinstance(one, str) and one and not one.startswith("$") for one in parts):
         return None
     name = ".".join(map(str, parts)).lower()
-    return name if _is_name(name) else None
-
-
-def _is_name(text: str) -> bool:
-    """Whether a database can hold it: half a character cannot be written."""
-    return len(text) <= _LONGEST_NAME and text.isprintable()
+    return name if is_name(name) else None
 
 
 def _mapping(node: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -69,19 +69,20 @@ class Metrics(ApiView):
             scan_report(row, read_scan(data), now=now)
 
 
-def check_size(request: Request) -> None:
+_ONE_A_CALL = "; no metrics report is. Send one report a call, as Iceberg writes it."
+
+
+def check_size(
+    request: Request, *, what: str = "body", most: int = MOST_BYTES, hint: str = _ONE_A_CALL
+) -> None:
     """Refuse a body that is too big before it is read.
 
     Raises:
         TooMuch: `optimizer.body`.
     """
     size = request.META.get("CONTENT_LENGTH") or "0"
-    if not size.isdecimal() or int(size) > MOST_BYTES:
-        raise TooMuch(
-            "optimizer.body",
-            f"The body is larger than {MOST_BYTES // 1024**2} MiB; no metrics report is. Send one "
-            "report a call, as Iceberg writes it.",
-        )
+    if not size.isdecimal() or int(size) > most:
+        raise TooMuch("optimizer.body", f"The {what} is larger than {most // 1024**2} MiB{hint}")
 
 
 def _commit(data: dict[str, Any]) -> CommitReport:
