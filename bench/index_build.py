@@ -18,6 +18,7 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -59,6 +60,16 @@ def make(spark: SparkSession, n_files: int, n_rows: int) -> None:
 
 def build(spark: SparkSession, config: LakeConfig, wanted: Sequence[str]) -> tuple[float, int]:
     """Build indexes of the whole table anew; gives the seconds, and the bytes of the indexes."""
+    started = time.monotonic()
+    result = build_of(spark, config, wanted)
+    seconds = time.monotonic() - started
+    if result["outcome"] != "DONE":
+        sys.exit(f"{', '.join(wanted)}: not built: {result['outcome']} {result['reason']}")
+    return seconds, sum(int(one.get("bytes_added", 0)) for one in result["commits"])
+
+
+def build_of(spark: SparkSession, config: LakeConfig, wanted: Sequence[str]) -> dict[str, Any]:
+    """Build indexes of the whole table anew by the product's job; gives its result."""
     table = open_table(spark, DB, NAME)
     shutil.rmtree(Path(table.location.removeprefix("file:")) / "_lakewarden", ignore_errors=True)
     task = {
@@ -77,12 +88,9 @@ def build(spark: SparkSession, config: LakeConfig, wanted: Sequence[str]) -> tup
         "index_columns": list(wanted),
     }
     job = job_for(spark, config, {"tasks": [task]}, now=datetime.now(UTC))
-    started = time.monotonic()
+    result: dict[str, Any]
     (result,) = optimize.run(spark, job)["results"]
-    seconds = time.monotonic() - started
-    if result["outcome"] != "DONE":
-        sys.exit(f"{', '.join(wanted)}: not built: {result['outcome']} {result['reason']}")
-    return seconds, sum(int(one.get("bytes_added", 0)) for one in result["commits"])
+    return result
 
 
 def plain_read(spark: SparkSession, wanted: Sequence[str]) -> float:

@@ -57,7 +57,7 @@ Row = dict[str, float]
 
 
 @contextmanager
-def opened_lake(work: Path) -> Iterator[tuple[SparkSession, LakeConfig]]:
+def opened_lake(work: Path, *, memory: str = "4g") -> Iterator[tuple[SparkSession, LakeConfig]]:
     """Start a metastore, and two local cores of Spark with the lake's Iceberg catalog."""
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -72,7 +72,7 @@ def opened_lake(work: Path) -> Iterator[tuple[SparkSession, LakeConfig]]:
             **config.spark_conf,
             "spark.master": "local[2]",
             "spark.jars": ",".join(config.spark_jars),
-            "spark.driver.memory": "4g",
+            "spark.driver.memory": memory,
             # A long run, so the JVM may compile well.
             "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
             "spark.sql.session.timeZone": "UTC",

@@ -14,9 +14,8 @@ from optimizer.iceberg.indexing.jobs.columns import IndexedColumn
 from optimizer.iceberg.indexing.jobs.coverage import LiveFile, lacking
 from optimizer.iceberg.indexing.jobs.sampling import sample_columns, spread
 from optimizer.indexes.domain.choice.costs import Decision, Judged, Workload, before_building
-from optimizer.indexes.domain.choice.kinds import OF_PIECES, Use, choose, uses_by_type
+from optimizer.indexes.domain.choice.kinds import OF_PIECES, Use, choose_for
 from optimizer.indexes.domain.choice.profile import ColumnProfile, profile_of
-from optimizer.indexes.domain.envelope import Kind
 from optimizer.indexes.domain.manifest import Manifest
 
 LEAST_FILES = 16
@@ -76,13 +75,12 @@ def decide(profile: ColumnProfile | None, uses: Collection[Use] = ()) -> tuple[s
     """
     if profile is None:
         return "", "the sampled rows hold only nulls."
-    choice = choose(profile, uses or uses_by_type(profile.type.value_class))
+    choice = choose_for(profile, uses)
     if choice.kind is None:
         said = dict.fromkeys(choice.why_not.values())
         return "", f"{choice.reason}{': ' if said else ''}{'; '.join(said)}."
     if choice.kind in OF_PIECES:
-        # Row numbers of parts take as much as the text; who wants them names that kind.
-        return Kind.NGRAM_BLOOM.value, "recorded scans look for parts of its text."
+        return choice.kind.value, f"{choice.reason}."
     judged = before_building(choice.kind, profile, Workload())
     if judged.decision == Decision.REFUSE:
         return "", f"{choice.kind.value}: {judged.reason} ({_figures(judged)})."

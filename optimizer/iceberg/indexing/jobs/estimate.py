@@ -1,5 +1,6 @@
 """The program `estimate`: says what an index of a column would cost and save, from a sample."""
 
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import Any
 
@@ -13,7 +14,7 @@ from optimizer.iceberg.indexing.jobs.sampling import sample_columns, spread
 from optimizer.iceberg.rewrite.jobs.boundary_sample import use_arrow
 from optimizer.indexes.domain.builders import unfit
 from optimizer.indexes.domain.choice.costs import Workload, before_building
-from optimizer.indexes.domain.choice.kinds import OF_PIECES, choose, uses_by_type
+from optimizer.indexes.domain.choice.kinds import OF_PIECES, Use, choose_for
 from optimizer.indexes.domain.choice.profile import ColumnProfile, profile_of
 from optimizer.indexes.domain.envelope import Kind
 from portal.spark.job import JobContext
@@ -40,7 +41,8 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
         profile = profile_of(
             column.type, samples, files=len(files), file_bytes=n_bytes / max(len(files), 1)
         )
-        rows.append(estimated(column, profile, workload))
+        uses = {Use(one) for one in params["uses"].get(column.name.lower(), ())}
+        rows.append(estimated(column, profile, workload, uses=uses))
     return {
         "n_files": len(files),
         "n_sampled": len(some),
@@ -52,13 +54,25 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
 
 
 def estimated(
-    column: IndexedColumn, profile: ColumnProfile | None, workload: Workload
+    column: IndexedColumn,
+    profile: ColumnProfile | None,
+    workload: Workload,
+    *,
+    uses: Collection[Use] = (),
 ) -> dict[str, Any]:
-    """Return what is known of a column, the kind that fits, and the figures of every kind."""
-    said: dict[str, Any] = {"column": column.name, "type": column.iceberg_type, "kinds": []}
+    """Return what is known of a column, the kind that fits, and the figures of every kind.
+
+    `uses` is how recorded scans ask for it, if they do.
+    """
+    said: dict[str, Any] = {
+        "column": column.name,
+        "type": column.iceberg_type,
+        "uses": sorted(uses),
+        "kinds": [],
+    }
     if profile is None:
         return {**said, "kind": "", "reason": "the sampled rows hold only nulls"}
-    choice = choose(profile, uses_by_type(profile.type.value_class))
+    choice = choose_for(profile, uses)
     for kind in Kind:
         if kind in OF_PIECES or unfit(profile.type, kind) is not None:
             continue

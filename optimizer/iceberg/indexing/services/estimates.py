@@ -6,7 +6,8 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from optimizer.iceberg.indexing.domain.wanted import MOST_COLUMNS
+from optimizer.iceberg.indexing.domain.wanted import MOST_COLUMNS, WantedIndex
+from optimizer.iceberg.indexing.selectors import recorded_uses
 from optimizer.models import IcebergTable
 from portal.access.models import User
 from portal.lake.errors import NotVisible, RuleViolation
@@ -50,6 +51,7 @@ def estimate_request(
             "uuid": table.uuid,
             "columns": names,
             "queries_a_day": queries_a_day,
+            "uses": recorded_uses(table, map(WantedIndex, names), now=now),
         },
         requested_by=user.username,
         reason="What an index would do was asked.",

@@ -58,6 +58,18 @@ def uses_by_type(value_class: ValueClass) -> frozenset[Use]:
     return frozenset({Use.POINT, Use.RANGE})
 
 
+def choose_for(profile: ColumnProfile, uses: Collection[Use] = ()) -> Choice:
+    """Return the kind that is built where a policy leaves it to the portal.
+
+    `uses` is how recorded scans ask for the column; without any its type says it.
+    """
+    choice = choose(profile, uses or uses_by_type(profile.type.value_class))
+    if choice.kind not in OF_PIECES:
+        return choice
+    # Row numbers of parts take as much as the text; who wants them names that kind.
+    return Choice(Kind.NGRAM_BLOOM, "recorded scans look for parts of its text", choice.why_not)
+
+
 def choose(
     profile: ColumnProfile, uses: Collection[Use], *, range_share: float | None = None
 ) -> Choice:

@@ -6,6 +6,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from optimizer.advice.domain.filters import Filter, FilterKind
+from optimizer.advice.domain.layout_advice import LEAST_SCANS
+from optimizer.advice.domain.scan_reports import Scanned
+from optimizer.iceberg.tables.services.scans import scan_report
 from optimizer.models import IcebergTable
 from portal.access.models import User
 from portal.runs.domain import RunState
@@ -33,6 +37,7 @@ FOUND = {
             "type": "long",
             "kind": "bloom",
             "reason": "a filter answers points",
+            "uses": ["point", "range"],
             "kinds": [
                 {"kind": "bloom", "decision": "build", "reason": "it pays", "figures": FIGURES}
             ],
@@ -51,10 +56,14 @@ def client_of(user: User) -> Client:
 @pytest.fixture
 def table(people: People) -> IcebergTable:
     listed("clicks", format="iceberg")
-    return iceberg("clicks", now=timezone.now(), owner=people.owner.username)
+    columns = {"id": "long", "note": "string"}
+    return iceberg("clicks", now=timezone.now(), owner=people.owner.username, columns=columns)
 
 
 def test_columns_are_sampled_by_a_run_and_shown(people: People, table: IcebergTable) -> None:
+    for _ in range(LEAST_SCANS):
+        scanned = Scanned((Filter("note", FilterKind.CONTAINS),), 9, 0, 900, "trino")
+        scan_report(table, scanned, now=timezone.now())
     client = client_of(people.owner)
     asked = client.post(
         f"/optimizer/tables/{table.pk}/indexes/estimate/", {"columns": "id, note,id"}
@@ -62,6 +71,7 @@ def test_columns_are_sampled_by_a_run_and_shown(people: People, table: IcebergTa
     run = Run.objects.get(kind="optimizer.index_estimate")
     assert run.params["columns"] == ["id", "note"]
     assert run.params["uuid"] == table.uuid
+    assert run.params["uses"] == {"note": ["part"]}
     waiting = client.get(asked["Location"]).content.decode()
     assert 'hx-trigger="every 3s"' in waiting
     run.state, run.finished_at, run.result = RunState.DONE, timezone.now(), FOUND
@@ -70,6 +80,7 @@ def test_columns_are_sampled_by_a_run_and_shown(people: People, table: IcebergTa
     for words in ("<strong>bloom</strong> fits", "shop.clicks has no column gone.", "None fits"):
         assert words in shown
     assert "16 of 100 data files sampled" in shown
+    assert "Recorded scans of four weeks ask for it by: whole values, ranges." in shown
     answer = client.get(f"/api/v1/optimizer/tables/{table.pk}/indexes/estimate/{run.pk}/").json()
     assert answer["estimate"] == FOUND
     tab = client.get("/tables/shop/clicks/indexes/?lake=main").content.decode()

@@ -18,6 +18,7 @@ def estimated(table: WrittenTable, *columns: str) -> dict[str, Any]:
         "uuid": table.opened.uuid,
         "columns": list(columns),
         "queries_a_day": 100_000,
+        "uses": {"word": ["part"]},
     }
     return estimate.run(
         table.lake.spark, job_for(table.lake.spark, table.lake.config, params, now=NOW)
@@ -40,7 +41,7 @@ def test_each_column_gets_the_kind_that_fits_from_a_sample(iceberg_lake: Iceberg
     rows.writeTo(table.sql).append()
     assert len(table.files()) == N_FILES
 
-    names = ("id", "few", "same", "empty", "ordered", "gone")
+    names = ("id", "few", "same", "empty", "ordered", "word", "gone")
     found = estimated(table, *names)
 
     assert (found["n_files"], found["n_sampled"]) == (N_FILES, 16)
@@ -50,6 +51,8 @@ def test_each_column_gets_the_kind_that_fits_from_a_sample(iceberg_lake: Iceberg
     assert by_name["same"]["kind"] == by_name["empty"]["kind"] == ""
     assert "only nulls" in by_name["empty"]["reason"]
     assert by_name["few"]["kind"] == "bitmap"
+    # Recorded scans look for parts of its text, which its type alone would not tell.
+    assert (by_name["word"]["kind"], by_name["word"]["uses"]) == ("ngram_bloom", ["part"])
     # Every file holds each of the five values, so no look-up opens fewer files.
     bitmap = next(one for one in by_name["few"]["kinds"] if one["kind"] == "bitmap")
     assert bitmap["decision"] == "refuse"
