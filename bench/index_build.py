@@ -60,16 +60,17 @@ def make(spark: SparkSession, n_files: int, n_rows: int) -> None:
 
 def build(spark: SparkSession, config: LakeConfig, wanted: Sequence[str]) -> tuple[float, int]:
     """Build indexes of the whole table anew; gives the seconds, and the bytes of the indexes."""
-    started = time.monotonic()
     result = build_of(spark, config, wanted)
-    seconds = time.monotonic() - started
     if result["outcome"] != "DONE":
         sys.exit(f"{', '.join(wanted)}: not built: {result['outcome']} {result['reason']}")
-    return seconds, sum(int(one.get("bytes_added", 0)) for one in result["commits"])
+    return result["seconds"], result["n_bytes"]
 
 
 def build_of(spark: SparkSession, config: LakeConfig, wanted: Sequence[str]) -> dict[str, Any]:
-    """Build indexes of the whole table anew by the product's job; gives its result."""
+    """Build indexes of the whole table anew by the product's job.
+
+    Gives the job's result with its `seconds`, and `n_bytes` of the indexes.
+    """
     table = open_table(spark, DB, NAME)
     shutil.rmtree(Path(table.location.removeprefix("file:")) / "_lakewarden", ignore_errors=True)
     task = {
@@ -88,9 +89,11 @@ def build_of(spark: SparkSession, config: LakeConfig, wanted: Sequence[str]) -> 
         "index_columns": list(wanted),
     }
     job = job_for(spark, config, {"tasks": [task]}, now=datetime.now(UTC))
-    result: dict[str, Any]
+    started = time.monotonic()
     (result,) = optimize.run(spark, job)["results"]
-    return result
+    seconds = time.monotonic() - started
+    n_bytes = sum(int(one.get("bytes_added", 0)) for one in result["commits"])
+    return {**result, "seconds": seconds, "n_bytes": n_bytes}
 
 
 def plain_read(spark: SparkSession, wanted: Sequence[str]) -> float:

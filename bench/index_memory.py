@@ -9,16 +9,15 @@ its seconds, and what came of it. `python -m bench.index_memory --help`; figures
 import argparse
 import os
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from bench.index_build import build_of
+from bench.index_build import NAME, build_of
 from bench.layout import DB, opened_lake
+from bench.scan_memory import peak
 
-NAME = "built"
 KINDS = (
     "word:bloom",
     "word:bloomrf",
@@ -47,33 +46,29 @@ def make(spark: SparkSession, n_rows: int, n_words: int) -> None:
         sys.exit(f"{n_files} data files were written, not one")
 
 
-def processes() -> dict[str, Path]:
-    """Return the folders in /proc of Python and of its JVM."""
-    found = {"python": Path("/proc/self")}
+def processes() -> dict[str, int]:
+    """Return the process ids of Python and of its JVM."""
+    found = {"python": os.getpid()}
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, IndexError):
             parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
             if int(parent) == os.getpid() and (folder / "comm").read_text().strip() == "java":
                 command = (folder / "cmdline").read_text()
                 if "spark.app.name" in command or "SparkSubmit" in command:
-                    found["jvm"] = folder
+                    found["jvm"] = int(folder.name)
     return found
 
 
-def clear(found: dict[str, Path]) -> None:
+def clear(found: dict[str, int]) -> None:
     """Let the greatest resident memory begin anew (proc(5), clear_refs)."""
-    for folder in found.values():
-        (folder / "clear_refs").write_text("5")
+    for pid in found.values():
+        Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 
-def peaks(found: dict[str, Path]) -> dict[str, int]:
+def peaks(found: dict[str, int]) -> dict[str, int]:
     """Return the greatest resident memory since then, in MiB."""
-    said = {}
-    for name, folder in found.items():
-        lines = (folder / "status").read_text().splitlines()
-        (peak,) = (line.split()[1] for line in lines if line.startswith("VmHWM:"))
-        said[name] = int(peak) // 1024
-    return said
+    known = {name: peak(pid) for name, pid in found.items()}
+    return {name: one[1] // 1024 for name, one in known.items() if one is not None}
 
 
 def main() -> None:
@@ -90,13 +85,10 @@ def main() -> None:
         found = processes()
         for kind in given.kinds:
             clear(found)
-            started = time.monotonic()
             result = build_of(spark, config, [kind])
-            seconds = time.monotonic() - started
-            n_bytes = sum(int(one.get("bytes_added", 0)) for one in result["commits"])
             print(
-                f"{kind:20} {seconds:7.1f} s  {n_bytes / 1e6:8.1f} MB  {peaks(found)} MiB  "
-                f"{result['outcome']} {result['reason']}",
+                f"{kind:20} {result['seconds']:7.1f} s  {result['n_bytes'] / 1e6:8.1f} MB  "
+                f"{peaks(found)} MiB  {result['outcome']} {result['reason']}",
                 flush=True,
             )
             if result["outcome"] not in ("DONE", "NOTHING"):

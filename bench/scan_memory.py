@@ -24,7 +24,7 @@ def watch(launched: Launched) -> Usage:
     ticks: dict[int, int] = {}
     while is_alive(launched):
         for pid, spent in _members(launched.pgid):
-            found = _peak(pid)
+            found = peak(pid)
             if found is not None:
                 peaks[pid], ticks[pid] = found, spent
         time.sleep(_STEP_SECONDS)
@@ -47,7 +47,8 @@ def _members(pgid: int) -> list[tuple[int, int]]:
     return found
 
 
-def _peak(pid: int) -> tuple[str, int] | None:
+def peak(pid: int) -> tuple[str, int] | None:
+    """Return a process's name and its greatest resident memory in kB; None where it is gone."""
     try:
         text = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     except OSError:

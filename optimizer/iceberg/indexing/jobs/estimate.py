@@ -58,7 +58,7 @@ def estimated(
     profile: ColumnProfile | None,
     workload: Workload,
     *,
-    uses: Collection[Use] = (),
+    uses: Collection[Use],
 ) -> dict[str, Any]:
     """Return what is known of a column, the kind that fits, and the figures of every kind.
 

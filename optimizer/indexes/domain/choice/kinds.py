@@ -58,7 +58,7 @@ def uses_by_type(value_class: ValueClass) -> frozenset[Use]:
     return frozenset({Use.POINT, Use.RANGE})
 
 
-def choose_for(profile: ColumnProfile, uses: Collection[Use] = ()) -> Choice:
+def choose_for(profile: ColumnProfile, uses: Collection[Use]) -> Choice:
     """Return the kind that is built where a policy leaves it to the portal.
 
     `uses` is how recorded scans ask for the column; without any its type says it.
