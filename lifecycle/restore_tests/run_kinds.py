@@ -19,6 +19,7 @@ from lifecycle.restore_tests.services.restore_tests import (
 from lifecycle.restore_tests.services.results import restore_test_ingest
 from portal.access.models import STAFF
 from portal.runs.domain import Schedule
+from portal.runs.execution.settling import will_try_again
 from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
 from portal.safety.selectors import emergency_stop_wait
@@ -27,15 +28,15 @@ from portal.safety.selectors import emergency_stop_wait
 class RestoreTestKind(RunKind):
     """Restores a sample of the backups into a scratch database, compares and clears it.
 
-    It is no acting kind: it has no fence, takes no backup and moves nothing of anybody's. One that
-    died is not tried again as it was: the next day's clears what it left, and draws again.
+    It is no acting kind: it has no fence, takes no backup and moves nothing of anybody's. One whose
+    job died or lost a system is tried once more; the second attempt clears what the first left.
     """
 
     name = KIND
     job = "lifecycle.restore_tests.jobs.restore_test"
     title = "Restore test"
     queue = "restore"
-    attempts = 1
+    attempts = 2
     start_roles = STAFF
     schedule = Schedule(daily_at_hour=5)
 
@@ -66,6 +67,8 @@ class RestoreTestKind(RunKind):
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
         """Store the result, and notify admins and operators of what would not come back."""
+        if will_try_again(self, run, manifest):
+            return
         now = timezone.now()
         restore_test = restore_test_ingest(run, manifest, now=now)
         if restore_test is not None:

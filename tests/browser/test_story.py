@@ -230,7 +230,9 @@ def look_inside_and_drill(ada: Person, alice: Person, db: str, table: str) -> No
     page = ada.go("/lifecycle/drills/?lake=main")
     page.get_by_role("button", name="Start a restore test").click()
     ada.keep("drill-running")
-    expect(page.locator(".lw-state").first).to_have_text("Verified", timeout=LIVE_MS)
+    state = page.locator(".lw-state").first
+    expect(state).not_to_have_text("Running", timeout=LIVE_MS)
+    assert state.inner_text() == "Verified", page.locator("#main").inner_text()
     expect(page.locator("#list")).to_contain_text(f"{db}.{table}")
     ada.keep("drill")
 
