@@ -17,5 +17,5 @@ index-walk:
 # A star of tables that lives at random beside a cube that jobs build; the gate goes three steps, of which one
 # is a build that is killed.
 cube-walk:
-	CUBE_WALK_STEPS=300 CUBE_WALK_QUERIES=20 CUBE_WALK_SEED=$$(date +%s) .venv/bin/python -m pytest -n0 \
+	CUBE_WALK_STEPS=300 CUBE_WALK_QUERIES=20 CUBE_WALK_SEED=$${CUBE_WALK_SEED:-$$(date +%s)} .venv/bin/python -m pytest -n0 \
 	  tests/integration/optimizer/iceberg/cubing/test_cube_life.py --timeout=28800 -q

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import lit
 
 from tests.support.cube_tables import Joined, SqlCube
 
@@ -117,6 +118,9 @@ class Star:
             "CAST((id % 9) AS DOUBLE) + 0.5 AS weight",
             "concat('n', id) AS note",
         )
+        for added in self.spark.table(f"plain.{SOLD}").schema:
+            if added.name not in frame.columns:  # Spark leaves no column out of a write
+                frame = frame.withColumn(added.name, lit(None).cast(added.dataType))
         frame.writeTo(f"plain.{SOLD}").append()
 
     def cube(self, name: str = "star", **changed: Any) -> SqlCube:
