@@ -69,7 +69,7 @@ def test_what_one_index_serves_speaks_for_no_second() -> None:
     judged = decide_indexes([option("id"), option("user")], twice, BUSY, indexes=())
     assert isinstance(judged, IndexProposal)
     assert judged.columns == ("id",)
-    assert judged.runner_up.startswith("user would leave 1.0 %")
+    assert judged.runner_up.startswith("an index of user besides, would leave 1.0 %")
 
 
 CASES: list[tuple[list[IndexOption], list[FilteredScans], Traffic, int, str]] = [
