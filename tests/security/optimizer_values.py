@@ -61,6 +61,7 @@ def optimizer_values(now: datetime) -> Mapping[str, Any]:
     scan_report(row, Scanned((Filter("id", FilterKind.EQUAL),), 9, 0, 900, "spark"), now=now)
     return {
         "advice_id": _advice(row, now).pk,
+        "index_advice_id": _advice(row, now, subject="index_columns", proposed="id").pk,
         "applied_advice_id": _advice(paused, now, state="APPLIED", proposed="").pk,
         "cube_id": cube(row, "of_shop", now=now).pk,
         "paused_cube_id": cube(row, "resting", now=now, state="PAUSED").pk,
