@@ -19,7 +19,7 @@ from portal.ui.api.pages import KeysetList, Rows
 from portal.ui.api.serializers import ReasonSerializer
 
 ADVICE_FIELDS: tuple[str, ...] = (
-    *("id", "lake", "table_id", "table", "state", "layout", "layout_before", "expected"),
+    *("id", "lake", "table_id", "table", "state", "subject", "proposed", "before", "expected"),
     *("bytes_a_day", "rewrite_bytes", "n_scans", "n_days", "made_at", "confirmed_at"),
     *("decided_by", "decided_at", "reason", "applied_at", "measured_from"),
     *("n_before", "n_after", "measured"),
@@ -79,7 +79,7 @@ class AdviceDetail(ApiView):
 
     @operation("optimizer_advice_get", answer=AdviceDetailSerializer)
     def get(self, advice_id: int) -> object:
-        """Return an advice with the scans that it stands on and the layouts that were tried."""
+        """Return an advice with the scans that it stands on and what was tried."""
         return get_advice_for_user(advice_id, self.user)
 
 
@@ -88,7 +88,7 @@ class AdviceApply(ApiView):
 
     @operation("optimizer_advice_apply", body=ReasonSerializer, answer=AdviceSerializer)
     def post(self, advice_id: int) -> object:
-        """Set the table's policy to the layout; the optimizer then rewrites the table."""
+        """Set the table's policy to what is advised; the optimizer does the rest."""
         row = get_advice_for_user(advice_id, self.user)
         return advice_apply(row, user=self.user, reason=self.data["reason"], now=timezone.now())
 
@@ -108,7 +108,7 @@ class AdviceRollBack(ApiView):
 
     @operation("optimizer_advice_roll_back", body=ReasonSerializer, answer=AdviceSerializer)
     def post(self, advice_id: int) -> object:
-        """Give the table's policy back the layout that it had; files stay as they lie."""
+        """Give the table's policy back what it had; files stay as they lie."""
         row = get_advice_for_user(advice_id, self.user)
         return advice_roll_back(row, user=self.user, reason=self.data["reason"], now=timezone.now())
 

@@ -5,11 +5,12 @@ from typing import ClassVar
 from django.db import models
 
 from optimizer.advice.domain.states import AdviceState
+from optimizer.advice.domain.subjects import Subject, text_of
 from optimizer.iceberg.tables.models import IcebergTable
 
 
 class Advice(models.Model):
-    """One change of a table's layout that recorded scans speak for; it is never deleted."""
+    """One change of a table's policy that recorded scans speak for; it is never deleted."""
 
     table = models.ForeignKey(IcebergTable, on_delete=models.CASCADE, related_name="advice")
     state = models.CharField(
@@ -19,25 +20,33 @@ class Advice(models.Model):
     )
     # True while it is new or applied, null afterwards: MariaDB knows no conditional uniqueness.
     is_open = models.BooleanField(null=True, default=True)
-    layout = models.CharField(max_length=2200, help_text="what it would set, such as hilbert(a,b)")
-    layout_before = models.CharField(max_length=2200, blank=True, help_text="of the policy then")
+    subject = models.CharField(
+        max_length=16,
+        choices=[(one.value, one.value) for one in Subject],
+        default=Subject.LAYOUT.value,
+        help_text="the field of the policy that it would set",
+    )
+    proposed = models.CharField(
+        max_length=2200, help_text="to what, such as hilbert(a,b), or columns: id, user_id:bloom"
+    )
+    before = models.CharField(max_length=2200, blank=True, help_text="of the table's policy then")
     expected = models.FloatField(help_text="bytes that would be planned, of one planned then")
     bytes_a_day = models.BigIntegerField(help_text="planned by recorded scans then")
     rewrite_bytes = models.BigIntegerField(help_text="that taking it once would rewrite")
     n_scans = models.BigIntegerField(help_text="that it stands on")
     n_days = models.PositiveIntegerField(help_text="on which they came")
-    evidence = models.JSONField(help_text="shapes of filters, layouts tried, the sample")
+    evidence = models.JSONField(help_text="shapes of filters, what was tried, the sample")
     run = models.UUIDField(null=True)
     made_at = models.DateTimeField()
     confirmed_at = models.DateTimeField(help_text="when a run last came to the same")
     decided_by = models.CharField(max_length=150, blank=True)
     decided_at = models.DateTimeField(null=True)
     reason = models.TextField(blank=True, help_text="of the decision")
-    applied_at = models.DateTimeField(null=True, help_text="when the policy took the layout")
+    applied_at = models.DateTimeField(null=True, help_text="when the policy took it")
     # What is compared: scans of the same filters up to then, and since rows lie so.
     n_before = models.BigIntegerField(null=True)
     bytes_before = models.BigIntegerField(null=True)
-    measured_from = models.DateTimeField(null=True, help_text="when the first rewrite had ended")
+    measured_from = models.DateTimeField(null=True, help_text="when the first such task had ended")
     n_already = models.BigIntegerField(default=0, help_text="of that day, before that time")
     bytes_already = models.BigIntegerField(default=0)
     n_after = models.BigIntegerField(null=True, help_text="since then, as last counted")
@@ -46,14 +55,23 @@ class Advice(models.Model):
     class Meta:
         verbose_name_plural = "advice"
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["table", "is_open"], name="optimizer_advice_once")
+            models.UniqueConstraint(
+                fields=["table", "subject", "is_open"], name="optimizer_advice_open_once"
+            )
         ]
         indexes: ClassVar = [
             models.Index(fields=["table", "made_at"], name="optimizer_advice_of"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.layout} for {self.table}"
+        return f"{self.change} for {self.table}"
+
+    @property
+    def change(self) -> str:
+        """What it changes, in a few words."""
+        if self.subject == Subject.LAYOUT:
+            return self.proposed
+        return f"Index {text_of(self.evidence.get('columns'))}"
 
     @property
     def saved_a_day(self) -> int:

@@ -11,7 +11,8 @@ from django.db.models import Max, QuerySet, Sum
 from optimizer.advice.domain.filters import Filter, FilterKind
 from optimizer.advice.domain.served import index_for
 from optimizer.advice.domain.states import AdviceState
-from optimizer.iceberg.indexing.domain.wanted import WantedIndex
+from optimizer.advice.domain.subjects import Subject
+from optimizer.iceberg.indexing.domain.wanted import WantedIndex, parse_all_wanted
 from optimizer.iceberg.tables.selectors.scans import since
 from optimizer.models import Advice, IcebergTable, ScanShape
 from portal.access.models import User
@@ -120,8 +121,21 @@ def served_by_indexes(
 
 
 def planned_since(row: Advice, day: date) -> tuple[int, int]:
-    """Return the scans of an advice's filters from a day on, and the bytes that they planned."""
+    """Return the scans of an advice's filters from a day on, and the bytes that they planned.
+
+    Of advice on indexes without those that its indexes left out afterwards.
+    """
     digests = [one["digest"] for one in row.evidence.get("shapes", ())]
     rows = row.table.scan_shapes.filter(digest__in=digests, day__gte=day)
     total = rows.aggregate(n=Sum("n_scans"), n_bytes=Sum("n_bytes"))
-    return total["n"] or 0, total["n_bytes"] or 0
+    n_bytes = total["n_bytes"] or 0
+    if row.subject == Subject.INDEXES:
+        n_bytes = max(0, n_bytes - _dropped_since(row, day))
+    return total["n"] or 0, n_bytes
+
+
+def _dropped_since(row: Advice, day: date) -> int:
+    """Return the bytes that the advised columns' indexes left out of what had been planned."""
+    columns = [one.column for one in parse_all_wanted(row.evidence.get("columns", ()))]
+    uses = row.table.index_uses.filter(column__in=columns, day__gte=day)
+    return uses.aggregate(n=Sum("n_bytes"))["n"] or 0

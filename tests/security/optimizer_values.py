@@ -61,7 +61,8 @@ def optimizer_values(now: datetime) -> Mapping[str, Any]:
     scan_report(row, Scanned((Filter("id", FilterKind.EQUAL),), 9, 0, 900, "spark"), now=now)
     return {
         "advice_id": _advice(row, now).pk,
-        "applied_advice_id": _advice(paused, now, state="APPLIED", layout="").pk,
+        "index_advice_id": _advice(row, now, subject="index_columns", proposed="id").pk,
+        "applied_advice_id": _advice(paused, now, state="APPLIED", proposed="").pk,
         "cube_id": cube(row, "of_shop", now=now).pk,
         "paused_cube_id": cube(row, "resting", now=now, state="PAUSED").pk,
         "cube_estimate_id": str(estimate(row).pk),
@@ -88,6 +89,6 @@ def _advice(row: IcebergTable, now: datetime, **values: Any) -> Advice:
         "shapes": [{"digest": "d", "filters": [["id", "="]], **scans}],
         "left_out": [{"column": "tags", "reason": "It has no order."}],
     }
-    fields = {"layout": "sort(id)", "expected": 0.2, "evidence": evidence, "made_at": now}
+    fields = {"proposed": "sort(id)", "expected": 0.2, "evidence": evidence, "made_at": now}
     counts = {"bytes_a_day": 900, "rewrite_bytes": 90, "n_scans": 30, "n_days": 2}
     return Advice.objects.create(table=row, confirmed_at=now, **{**fields, **counts, **values})

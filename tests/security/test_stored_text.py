@@ -57,6 +57,8 @@ def _evidence(payload: str) -> dict[str, Any]:
         "options": [{"layout": f"sort({payload})", "share": 0.2}],
         "shapes": [{"digest": "d", "filters": [[payload, "="]], **scans}],
         "left_out": [{"column": payload, "reason": payload}],
+        "columns": [payload],
+        "indexes": [{"column": payload, "kind": payload, "refused": payload}],
     }
 
 

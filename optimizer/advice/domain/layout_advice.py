@@ -75,14 +75,14 @@ def decide_layout(
         return NoProposal(f"The policy has the best layout already, {best.layout}.")
     if 1 - expected < LEAST_SAVED:
         return NoProposal(
-            f"The best layout, {best.layout}, would leave out {_percent(1 - expected)} of what "
-            f"scans plan; at least {_percent(LEAST_SAVED)} is asked."
+            f"The best layout, {best.layout}, would leave out {percent(1 - expected)} of what "
+            f"scans plan; at least {percent(LEAST_SAVED)} is asked."
         )
     saved = traffic.bytes_a_day * (1 - expected)
     days = READ_AND_WRITTEN * rewrite_bytes / saved if saved else float("inf")
     if days > MOST_DAYS:
         return NoProposal(
-            f"{best.layout} would leave out {_percent(1 - expected)} of what scans plan, and the "
+            f"{best.layout} would leave out {percent(1 - expected)} of what scans plan, and the "
             f"rewrite would take more than {MOST_DAYS} days to be worth it."
         )
     return Proposal(best.layout, expected, _reason(best, now, days), _runner_up(options))
@@ -108,8 +108,8 @@ def has_paid(ratio: float | None, n_after: int) -> bool | None:
 def _reason(best: Option, now: float, days: float) -> str:
     repaid = "within a day" if days < 1 else f"in {days:.0f} day{'' if round(days) == 1 else 's'}"
     return (
-        f"Queries like the recorded ones open {_percent(now)} of a partition's files as the rows "
-        f"lie now, and {_percent(best.share)} in {best.layout}. Scans pay the rewrite back "
+        f"Queries like the recorded ones open {percent(now)} of a partition's files as the rows "
+        f"lie now, and {percent(best.share)} in {best.layout}. Scans pay the rewrite back "
         f"{repaid}."
     )
 
@@ -122,8 +122,9 @@ def _runner_up(options: Sequence[Option]) -> str:
     others += [one for one in options[1:] if one.layout and one not in others]
     if not others:
         return ""
-    return f"{others[0].layout} would open {_percent(others[0].share)}"
+    return f"{others[0].layout} would open {percent(others[0].share)}"
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
+    """Return a share in per cent, with a digit more where it is small."""
     return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"

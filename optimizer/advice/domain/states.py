@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class AdviceState(StrEnum):
-    """Where an advice stands; of a table one is new or applied at most."""
+    """Where an advice stands; of a table and subject one is open at most."""
 
     NEW = "NEW"
     APPLIED = "APPLIED"

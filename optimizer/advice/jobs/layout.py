@@ -1,7 +1,8 @@
 """The program `layout`: what recorded scans would read of some tables in other layouts.
 
-Of each table the largest partition is sampled in the order in which its rows lie; nothing is
-written. One table that cannot be read does not stop the others.
+Of each table the largest partition is sampled in the order in which its rows lie, and some files of
+all partitions for indexes of the columns that are looked for; nothing is written. One table that
+cannot be read does not stop the others.
 """
 
 import math
@@ -17,6 +18,7 @@ from pyspark.sql import functions as F
 from optimizer.advice.domain.drawn import HELPED, RecordedScans, drawn_queries
 from optimizer.advice.domain.filters import Filter, FilterKind
 from optimizer.advice.domain.what_if import WhatIf
+from optimizer.advice.jobs.index_options import index_options
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable, open_table, use_iceberg
 from optimizer.iceberg.cubing.jobs.table_files import FILE_HASH, TableFile, live_rows, table_files
 from optimizer.iceberg.rewrite.domain.layouts import NO_LAYOUT
@@ -42,16 +44,17 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     for n, row in enumerate(job.params["tables"]):
         job.progress("sample", n, len(job.params["tables"]), f"{row['db']}.{row['table']}")
         try:
-            found.append({"id": row["id"], **looked(spark, row)})
+            table = open_table(spark, row["db"], row["table"], uuid=row["uuid"])
+            options = index_options(table, row["candidates"], n_days=row["n_days"])
+            found.append({"id": row["id"], **looked(table, row), "indexes": options})
         except PortalError as error:
             job.log(f"{row['db']}.{row['table']}: {error.code}: {error.message}")
             found.append({"id": row["id"], "problem": error.message})
     return {"tables": found}
 
 
-def looked(spark: SparkSession, row: Mapping[str, Any]) -> dict[str, Any]:
+def looked(table: IcebergTable, row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the layouts tried, the best first, and what was sampled; `problem` says why not."""
-    table = open_table(spark, row["db"], row["table"], uuid=row["uuid"])
     recorded = [
         RecordedScans(
             tuple(Filter(name, FilterKind(kind)) for name, kind in one["filters"]),

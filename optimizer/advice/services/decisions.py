@@ -6,6 +6,7 @@ from datetime import datetime
 from django.db import transaction
 
 from optimizer.advice.domain.states import AdviceState
+from optimizer.advice.domain.subjects import Subject, text_of, value_of
 from optimizer.advice.selectors import planned_since
 from optimizer.iceberg.tables.selectors.scans import since
 from optimizer.models import Advice
@@ -17,37 +18,39 @@ from portal.lake.errors import RuleViolation, StaleState
 from portal.lake.reasons import check_text
 
 MAX_REASON = 1000
-LAYOUT = "layout"
 
 
 def advice_apply(row: Advice, *, user: User, reason: str, now: datetime) -> Advice:
-    """Set the table's policy to the layout; the optimizer then rewrites it in its own time.
+    """Set the table's policy to what is advised; the optimizer does the rest in its own time.
 
     Raises:
         NotVisible, NotAllowed: as for the policy of the table.
-        RuleViolation: as `policy_set`, when the layout contradicts the rest of the policy.
-        StaleState: `optimizer.gone`, `advice.decided`, or `advice.policy` when the layout was
+        RuleViolation: as `policy_set`, when it contradicts the rest of the policy.
+        StaleState: `optimizer.gone`, `advice.decided`, or `advice.policy` when that field was
             changed meanwhile.
     """
     table, why = row.table, _checked(row, user, reason)
     with transaction.atomic():
         one = _claimed(row, AdviceState.NEW)
         before = _own_values(one)
-        if before.get(LAYOUT, "") != one.layout_before:
+        subject = Subject(one.subject)
+        if text_of(before.get(subject)) != one.before:
             raise StaleState(
                 "advice.policy",
-                f"The layout of {table} was changed since this advice was made; ask for a new one.",
+                f"The {subject.word} of {table} changed since this advice was made; ask for a new "
+                "one.",
             )
         n, n_bytes = planned_since(one, since(now))
         one.state, one.applied_at = AdviceState.APPLIED, now
         one.n_before, one.bytes_before = n, n_bytes
         _decide(one, user, why, now, "optimizer.advice_applied")
-        _set_policy(one, {**before, LAYOUT: one.layout}, user=user, reason=why, now=now)
+        proposed = value_of(subject, one.proposed)
+        _set_policy(one, {**before, subject.value: proposed}, user=user, reason=why, now=now)
     return one
 
 
 def advice_roll_back(row: Advice, *, user: User, reason: str, now: datetime) -> Advice:
-    """Give the table's policy back the layout that it had; files stay as they lie.
+    """Give the table's policy back what it had; files stay as they lie.
 
     Raises:
         As `advice_apply`.
@@ -56,17 +59,18 @@ def advice_roll_back(row: Advice, *, user: User, reason: str, now: datetime) -> 
     with transaction.atomic():
         one = _claimed(row, AdviceState.APPLIED)
         values = _own_values(one)
-        if values.get(LAYOUT, "") != one.layout:
+        subject = Subject(one.subject)
+        if text_of(values.get(subject)) != one.proposed:
             raise StaleState(
                 "advice.policy",
-                f"The layout of {table} was changed since this advice was applied; its policy is "
-                "where to change it again.",
+                f"The {subject.word} of {table} changed since this advice was applied; its policy "
+                "is where to change it again.",
             )
         one.state, one.is_open = AdviceState.ROLLED_BACK, None
         _decide(one, user, why, now, "optimizer.advice_rolled_back")
-        before = {key: value for key, value in values.items() if key != LAYOUT}
-        if one.layout_before:
-            before[LAYOUT] = one.layout_before
+        before = {key: value for key, value in values.items() if key != subject}
+        if one.before:
+            before[subject.value] = value_of(subject, one.before)
         _set_policy(one, before, user=user, reason=why, now=now)
     return one
 
@@ -137,6 +141,6 @@ def _decide(row: Advice, user: User, reason: str, now: datetime, action: str) ->
         lake=row.table.lake,
         object_type="optimizer_advice",
         object_id=str(row.table),
-        data={"advice": row.pk, "layout": row.layout, "reason": reason},
+        data={"advice": row.pk, row.subject: row.proposed, "reason": reason},
         now=now,
     )

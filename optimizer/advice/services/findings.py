@@ -1,11 +1,18 @@
 """Takes in what a run found: new advice, the same again, or why there is none."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 
+from optimizer.advice.domain.index_advice import (
+    IndexOption,
+    IndexProposal,
+    decide_indexes,
+    filtered_scans,
+)
 from optimizer.advice.domain.layout_advice import (
     NoProposal,
     Option,
@@ -15,10 +22,17 @@ from optimizer.advice.domain.layout_advice import (
     decide_layout,
 )
 from optimizer.advice.domain.states import AdviceState
+from optimizer.advice.domain.subjects import Subject, text_of
+from optimizer.iceberg.indexing.domain.wanted import parse_all_wanted
 from optimizer.iceberg.rewrite.domain.layouts import parse_layout
 from optimizer.models import Advice, IcebergTable
 from optimizer.policies.selectors.policies import policy_current
 from portal.runs.models import Run
+
+_KEPT = (
+    *("partition", "n_files_now", "n_files", "n_rows", "n_files_tried", "now", "options"),
+    *("left_out", "shapes", "served"),
+)
 
 
 def findings_ingest(run: Run, manifest: dict[str, Any], *, now: datetime) -> None:
@@ -33,7 +47,7 @@ def findings_ingest(run: Run, manifest: dict[str, Any], *, now: datetime) -> Non
         order = orders.get(table.pk)
         if order is None or table.uuid != order["uuid"] or table.is_deleted:
             continue
-        note = _judged(table, order, found[table.pk], run=run, now=now)
+        note = _Findings(table, order, found[table.pk], run, now).judged()
         table.advice_looked_at, table.advice_note = now, note
         table.save(update_fields=["advice_looked_at", "advice_note"])
         said.append({"table": str(table), "said": note})
@@ -41,78 +55,124 @@ def findings_ingest(run: Run, manifest: dict[str, Any], *, now: datetime) -> Non
         manifest["result"] = {"tables": said}
 
 
-def _judged(
-    table: IcebergTable,
-    order: Mapping[str, Any],
-    found: Mapping[str, Any],
-    *,
-    run: Run,
-    now: datetime,
-) -> str:
-    if problem := found.get("problem"):
-        return str(problem)
-    n_days = max(1, order["n_days"])
-    traffic = Traffic(order["n_scans"], n_days, order["n_bytes"] // n_days)
-    options = [Option(parse_layout(one["layout"]), one["share"]) for one in found["options"]]
-    judged = decide_layout(
-        found["now"],
-        options,
-        traffic,
-        current=parse_layout(order["layout"]),
-        rewrite_bytes=found["rewrite_bytes"],
-        n_files=found["n_files"],
-    )
-    if isinstance(judged, NoProposal):
-        _outdate(table, now=now)
-        return judged.reason
-    _advise(table, judged, traffic, {**order, **found}, run=run, now=now)
-    return f"{judged.layout} is advised. {judged.reason}"
+@dataclass(frozen=True, slots=True)
+class _Findings:
+    """What was asked of one table, and what a run found."""
 
+    table: IcebergTable
+    order: Mapping[str, Any]
+    found: Mapping[str, Any]
+    run: Run
+    now: datetime
 
-def _outdate(table: IcebergTable, *, now: datetime) -> None:
-    table.advice.filter(state=AdviceState.NEW).update(
-        state=AdviceState.OUTDATED, is_open=None, decided_at=now
-    )
+    def judged(self) -> str:
+        """Judge the layout, then the indexes; return both in words."""
+        if problem := self.found.get("problem"):
+            return str(problem)
+        layout = self._layout()
+        if self._is_being_laid_out():
+            # Rows in another order may make an index useless, so it is judged on them.
+            self._outdate(Subject.INDEXES)
+            return layout
+        return f"{layout} {self._indexes()}"
 
+    def _layout(self) -> str:
+        judged = decide_layout(
+            self.found["now"],
+            [Option(parse_layout(one["layout"]), one["share"]) for one in self.found["options"]],
+            self._traffic,
+            current=parse_layout(self.order["layout"]),
+            rewrite_bytes=self.found["rewrite_bytes"],
+            n_files=self.found["n_files"],
+        )
+        if isinstance(judged, NoProposal):
+            self._outdate(Subject.LAYOUT)
+            return judged.reason
+        kept = {key: self.found.get(key, self.order.get(key)) for key in _KEPT}
+        self._advise(
+            Subject.LAYOUT,
+            str(judged.layout),
+            judged,
+            evidence=kept,
+            rewrite_bytes=self.found["rewrite_bytes"],
+        )
+        return f"{judged.layout} is advised. {judged.reason}"
 
-def _advise(
-    table: IcebergTable,
-    judged: Proposal,
-    traffic: Traffic,
-    figures: Mapping[str, Any],
-    *,
-    run: Run,
-    now: datetime,
-) -> None:
-    own = policy_current(table.lake, str(table).lower())
-    fields = {
-        "layout_before": str(own.values.get("layout", "")) if own else "",
-        "expected": judged.expected,
-        "bytes_a_day": traffic.bytes_a_day,
-        "rewrite_bytes": figures["rewrite_bytes"],
-        "n_scans": traffic.n_scans,
-        "n_days": traffic.n_days,
-        "evidence": {
-            "reason": judged.reason,
-            "runner_up": judged.runner_up,
-            "confidence": confidence(traffic),
-            **{key: figures.get(key) for key in _KEPT},
-        },
-        "run": run.pk,
-        "confirmed_at": now,
-    }
-    with transaction.atomic():
-        open_one = table.advice.select_for_update().filter(is_open=True).first()
-        if open_one is not None and open_one.state == AdviceState.APPLIED:
-            return
-        if open_one is not None and open_one.layout == str(judged.layout):
-            Advice.objects.filter(pk=open_one.pk).update(**fields)
-            return
-        _outdate(table, now=now)
-        Advice.objects.create(table=table, layout=str(judged.layout), made_at=now, **fields)
+    def _indexes(self) -> str:
+        indexes = parse_all_wanted(self.order["indexes"])
+        judged = decide_indexes(
+            [IndexOption(**one) for one in self.found["indexes"]],
+            filtered_scans(self.order["shapes"]),
+            self._traffic,
+            indexes=indexes,
+        )
+        if isinstance(judged, NoProposal):
+            self._outdate(Subject.INDEXES)
+            return judged.reason
+        evidence = {
+            "columns": judged.columns,
+            "storage_bytes": judged.storage_bytes,
+            "build_seconds": judged.build_seconds,
+            "indexes": self.found["indexes"],
+            "shapes": self.order["shapes"],
+            "served": self.order["served"],
+        }
+        proposed = text_of([*map(str, indexes), *judged.columns])
+        self._advise(Subject.INDEXES, proposed, judged, evidence=evidence, rewrite_bytes=0)
+        what = "A file index is" if len(judged.columns) == 1 else "File indexes are"
+        return f"{what} advised for {text_of(judged.columns)}. {judged.reason}"
 
+    @property
+    def _traffic(self) -> Traffic:
+        n_days = max(1, self.order["n_days"])
+        return Traffic(self.order["n_scans"], n_days, self.order["n_bytes"] // n_days)
 
-_KEPT = (
-    *("partition", "n_files_now", "n_files", "n_rows", "n_files_tried", "now", "options"),
-    *("left_out", "shapes", "served"),
-)
+    def _is_being_laid_out(self) -> bool:
+        """Whether a layout is advised, or applied and no rewrite has ended since."""
+        layouts = self.table.advice.filter(is_open=True, subject=Subject.LAYOUT)
+        return layouts.filter(measured_from=None).exists()
+
+    def _outdate(self, subject: Subject) -> None:
+        self.table.advice.filter(state=AdviceState.NEW, subject=subject).update(
+            state=AdviceState.OUTDATED, is_open=None, decided_at=self.now
+        )
+
+    def _advise(
+        self,
+        subject: Subject,
+        proposed: str,
+        judged: Proposal | IndexProposal,
+        *,
+        evidence: Mapping[str, Any],
+        rewrite_bytes: int,
+    ) -> None:
+        own = policy_current(self.table.lake, str(self.table).lower())
+        traffic = self._traffic
+        fields = {
+            "before": text_of(own.values.get(subject)) if own else "",
+            "expected": judged.expected,
+            "bytes_a_day": traffic.bytes_a_day,
+            "rewrite_bytes": rewrite_bytes,
+            "n_scans": traffic.n_scans,
+            "n_days": traffic.n_days,
+            "evidence": {
+                "reason": judged.reason,
+                "runner_up": judged.runner_up,
+                "confidence": confidence(traffic),
+                **evidence,
+            },
+            "run": self.run.pk,
+            "confirmed_at": self.now,
+        }
+        of_subject = self.table.advice.filter(subject=subject)
+        with transaction.atomic():
+            open_one = of_subject.select_for_update().filter(is_open=True).first()
+            if open_one is not None and open_one.state == AdviceState.APPLIED:
+                return
+            if open_one is not None and open_one.proposed == proposed:
+                Advice.objects.filter(pk=open_one.pk).update(**fields)
+                return
+            self._outdate(subject)
+            Advice.objects.create(
+                table=self.table, subject=subject, proposed=proposed, made_at=self.now, **fields
+            )

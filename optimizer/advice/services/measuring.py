@@ -4,10 +4,12 @@ One that has not is rolled back by itself, in the name of who applied it; the pa
 """
 
 import logging
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from optimizer.advice.domain.layout_advice import has_paid
 from optimizer.advice.domain.states import AdviceState
+from optimizer.advice.domain.subjects import Subject
 from optimizer.advice.selectors import planned_since
 from optimizer.advice.services.decisions import advice_roll_back
 from optimizer.core.domain.tasks import TaskKind, TaskState
@@ -15,14 +17,18 @@ from optimizer.models import Advice, OptimizeTask
 from portal.access.models import User
 from portal.lake.errors import PortalError
 
-LAID_OUT = (TaskKind.CLUSTER, TaskKind.FULL, TaskKind.MAJOR)
-"""Kinds of tasks that write rows in the order of the policy's layout."""
+_LAID_OUT = (TaskKind.CLUSTER, TaskKind.FULL, TaskKind.MAJOR)
+DONE_BY: Mapping[Subject, Sequence[TaskKind]] = {
+    Subject.LAYOUT: _LAID_OUT,
+    Subject.INDEXES: (TaskKind.INDEX, *_LAID_OUT),
+}
+"""Kinds of tasks that write rows in the order of the policy's layout, or build its indexes."""
 
 logger = logging.getLogger(__name__)
 
 
 def advice_watch(lake: str, *, now: datetime) -> None:
-    """Begin to count where a rewrite has ended, count, and take back what does not pay.
+    """Begin to count where a rewrite or build has ended, count, and take back what does not pay.
 
     Called again at any time; what cannot be taken back stays applied, and is tried again.
     """
@@ -37,10 +43,10 @@ def advice_watch(lake: str, *, now: datetime) -> None:
 
 
 def _start(row: Advice, *, now: datetime) -> None:
-    """Count from the end of the first rewrite after the policy took the layout."""
+    """Count from the end of the first such task after the policy took it."""
     ended = OptimizeTask.objects.filter(
         table=row.table,
-        kind__in=LAID_OUT,
+        kind__in=DONE_BY[Subject(row.subject)],
         state__in=[TaskState.DONE, TaskState.PARTIAL],
         ended_at__gt=row.applied_at,
     )

@@ -1,12 +1,14 @@
 """Has recorded scans looked at: of one table when a person asks, of the busiest by schedule."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
 from django.db.models import Q, Sum
 
+from optimizer.advice.domain.index_advice import filtered_scans, index_candidates
 from optimizer.advice.domain.layout_advice import LEAST_SCANS
 from optimizer.advice.domain.states import AdviceState
 from optimizer.advice.selectors import SHOWN_SHAPES, recorded_shapes, served_by_indexes
@@ -84,6 +86,7 @@ def _order(row: IcebergTable, policies: LakePolicies, *, now: datetime) -> dict[
     policy = policies.of(row.db, row.table).policy
     recorded = recorded_shapes(row, now=now)
     served, open_shapes = served_by_indexes(recorded.shapes, policy.index_columns)
+    candidates = index_candidates(filtered_scans(open_shapes), policy.index_columns)
     return {
         "id": row.pk,
         "db": row.db,
@@ -96,6 +99,8 @@ def _order(row: IcebergTable, policies: LakePolicies, *, now: datetime) -> dict[
         "n_scans": sum(one["n_scans"] for one in open_shapes),
         "n_bytes": sum(one["n_bytes"] for one in open_shapes),
         "n_days": recorded.n_days,
+        "indexes": [str(one) for one in policy.index_columns],
+        "candidates": [asdict(one) for one in candidates],
     }
 
 

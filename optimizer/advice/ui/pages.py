@@ -40,7 +40,7 @@ ADVICE_LIST = ListSpec(
     columns=(
         Column(key="table", title="Table", kind="code", url=advice_url),
         cell("State", "advice_state"),
-        Column(key="layout", title="Layout", kind="code"),
+        cell("Change", "advice_what"),
         cell("Expected", "advice_expected", sort="expected"),
         cell("Measured", "advice_measured"),
         Column(key="bytes_a_day", title="Planned a day", kind="bytes", sort="planned"),
@@ -51,7 +51,7 @@ ADVICE_LIST = ListSpec(
     orders=ADVICE_ORDERS,
     filename="advice.csv",
     exports=(
-        "table.lake", "table", "state", "layout", "layout_before", "expected", "measured",
+        "table.lake", "table", "state", "subject", "proposed", "before", "expected", "measured",
         "n_before", "n_after", "bytes_a_day", "rewrite_bytes", "n_scans", "n_days", "made_at",
         "confirmed_at", "decided_by", "decided_at", "reason", "applied_at",
     ),
@@ -141,12 +141,10 @@ def _decided(service: Callable[..., object], done: str) -> Callable[..., HttpRes
 
 
 apply = _decided(
-    advice_apply, "The policy has the layout. The optimizer rewrites the table in its own time."
+    advice_apply, "The policy is changed. The optimizer does the rest in its own time."
 )
 dismiss = _decided(advice_dismiss, "Dismissed. It comes again on new evidence alone.")
-roll_back = _decided(
-    advice_roll_back, "The policy has its earlier layout again; files stay as they lie."
-)
+roll_back = _decided(advice_roll_back, "The policy is as it was before; files stay as they lie.")
 
 
 def register_advice_pages() -> None:

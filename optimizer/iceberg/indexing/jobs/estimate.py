@@ -1,12 +1,12 @@
 """The program `estimate`: says what an index of a column would cost and save, from a sample."""
 
-from collections.abc import Collection
-from dataclasses import asdict
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from optimizer.iceberg.access.jobs.iceberg import open_table, use_iceberg
+from optimizer.iceberg.access.jobs.iceberg import IcebergTable, open_table, use_iceberg
 from optimizer.iceberg.indexing.domain.wanted import WantedIndex
 from optimizer.iceberg.indexing.jobs.columns import IndexedColumn, find_columns
 from optimizer.iceberg.indexing.jobs.coverage import live_files
@@ -20,29 +20,48 @@ from optimizer.indexes.domain.envelope import Kind
 from portal.spark.job import JobContext
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How a column is asked for: how often, and in which ways if scans were recorded."""
+
+    queries_a_day: float
+    uses: frozenset[Use] = frozenset()
+
+
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     """Sample the columns of the request; nothing is built."""
     use_iceberg(spark, job.config)
     use_arrow(spark)
     params = job.params
     table = open_table(spark, params["db"], params["table"], uuid=params["uuid"])
-    columns, refused = find_columns(table, [WantedIndex(name) for name in params["columns"]])
+    job.progress("sample", 0, 1, table.name)
+    queries = float(params["queries_a_day"])
+    return estimates(
+        table,
+        {
+            name: Asked(queries, frozenset(map(Use, params["uses"].get(name.lower(), ()))))
+            for name in params["columns"]
+        },
+    )
+
+
+def estimates(table: IcebergTable, asked: Mapping[str, Asked]) -> dict[str, Any]:
+    """Return what an index of each column would cost and save, by a sample of some files."""
+    columns, refused = find_columns(table, map(WantedIndex, asked))
     files = [one for one in live_files(table) if one.data_file.records]
     some = spread(files)
-    found: dict[int, Any] = {}
-    if columns and some:
-        job.progress("sample", 0, len(some), table.name)
-        found = sample_columns(table, some, columns)
+    found = sample_columns(table, some, columns) if columns and some else {}
     n_bytes = sum(one.data_file.size for one in files)
-    workload = Workload(queries_a_day=float(params["queries_a_day"]))
     rows = []
     for column in columns:
-        samples = found.get(column.field_id, [])
         profile = profile_of(
-            column.type, samples, files=len(files), file_bytes=n_bytes / max(len(files), 1)
+            column.type,
+            found.get(column.field_id, []),
+            files=len(files),
+            file_bytes=n_bytes / max(len(files), 1),
         )
-        uses = {Use(one) for one in params["uses"].get(column.name.lower(), ())}
-        rows.append(estimated(column, profile, workload, uses=uses))
+        how = asked[column.name]
+        rows.append(estimated(column, profile, Workload(how.queries_a_day), uses=how.uses))
     return {
         "n_files": len(files),
         "n_sampled": len(some),

@@ -1,5 +1,6 @@
 """What recorded scans would read in other layouts, from a sample of a real Iceberg table."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,7 +23,12 @@ def shape(*filters: tuple[str, str], n_files: int = 120) -> dict[str, Any]:
     }
 
 
-def looked(table: WrittenTable, *shapes: dict[str, Any], target_bytes: int = 1) -> dict[str, Any]:
+def looked(
+    table: WrittenTable,
+    *shapes: dict[str, Any],
+    target_bytes: int = 1,
+    candidates: Sequence[str] = (),
+) -> dict[str, Any]:
     row = {
         "id": 7,
         "db": table.lake.db,
@@ -30,6 +36,8 @@ def looked(table: WrittenTable, *shapes: dict[str, Any], target_bytes: int = 1) 
         "uuid": table.opened.uuid,
         "target_bytes": target_bytes,
         "shapes": list(shapes),
+        "n_days": 2,
+        "candidates": [{"column": one, "n_scans": 400, "n_bytes": 1} for one in candidates],
     }
     missing = {**row, "id": 8, "table": "not_there"}
     params = {"tables": [missing, row]}
@@ -92,3 +100,20 @@ def test_deleted_rows_and_an_empty_table_are_no_trouble(
     assert looked(iceberg_lake.table(), shape(("id", "=")))["problem"] == "The table is empty."
     one_file = looked(loaded, shape(("product", "=")), target_bytes=1 << 30)
     assert one_file["n_files"] == 1
+
+
+def test_indexes_of_the_columns_that_are_looked_for_are_estimated(loaded: WrittenTable) -> None:
+    loaded.say("ALTER TABLE {t} ADD COLUMNS (Hash bigint)")
+    loaded.say("UPDATE {t} SET Hash = xxhash64(id, 9)")
+    found = looked(loaded, shape(("hash", "=")), candidates=["hash", "shop", "tags", "gone"])
+    options = {one["column"]: one for one in found["indexes"]}
+    assert list(options) == ["hash", "shop", "tags", "gone"]
+    # Unique values, spread over all files by chance: an index finds the one that holds it.
+    unique = options["hash"]
+    assert (unique["kind"], unique["refused"]) == ("bloom", "")
+    assert unique["files_without"] > 0.9 * N_FILES
+    assert unique["files_with"] < 1.5
+    assert unique["storage_bytes"] > N_FILES * ROWS
+    assert "opens as many files with it as without" in options["shop"]["refused"]
+    assert "of which no index can be built" in options["tags"]["refused"]
+    assert "has no column gone" in options["gone"]["refused"]
