@@ -142,7 +142,9 @@ def decide_indexes(
         round(sum(one.storage_bytes for one in taken)),
         sum(one.build_seconds for one in taken),
         _reason(taken, read),
-        f"an index of {best[0].column} besides, would leave {percent(best[1])} to read" if best else "",
+        f"an index of {best[0].column} besides, would leave {percent(best[1])} to read"
+        if best
+        else "",
     )
 
 
