@@ -145,6 +145,7 @@ class Bench:
         row = {
             **{"id": 1, "db": DB, "table": NAME, "uuid": self.uuid},
             **{"target_bytes": self.target_bytes, "shapes": shapes},
+            **{"n_days": 1, "candidates": []},
         }
         job = job_for(self.spark, self.config, {"tables": [row]}, now=datetime.now(UTC))
         (found,) = layout.run(self.spark, job)["tables"]
