@@ -24,6 +24,8 @@ HEIGHT = 900
 SERIOUS = ("serious", "critical")
 SETTLING = 20
 """Tenths of a second in which a page finds its form again."""
+ABORTED = re.compile("htmx:(sendAbort|afterRequest),")
+"""htmx calls a search an error that the next key stroke replaced; a failed one it names besides."""
 PATIENCE_MS = 30_000
 # Contrast takes nine tenths of axe's time, so of a list it looks at the first rows: the others are
 # drawn by the same lines of a template.
@@ -68,7 +70,7 @@ class Person:
         self.page.on("pageerror", lambda error: self.complaints.append(f"script: {error}"))
 
     def _hear(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
+        if message.type in ("error", "warning") and not ABORTED.match(message.text):
             self.complaints.append(f"{message.type}: {message.text} ({self.page.url})")
 
     def go(self, address: str) -> Page:
