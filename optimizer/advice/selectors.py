@@ -8,7 +8,7 @@ from typing import Any
 import django_filters as filters
 from django.db.models import Max, QuerySet, Sum
 
-from optimizer.advice.domain.filters import Filter, FilterKind
+from optimizer.advice.domain.filters import read_filters
 from optimizer.advice.domain.served import index_for
 from optimizer.advice.domain.states import AdviceState
 from optimizer.advice.domain.subjects import Subject
@@ -115,7 +115,7 @@ def served_by_indexes(
     served: list[Mapping[str, Any]] = []
     others: list[Mapping[str, Any]] = []
     for one in shapes:
-        named = [Filter(column, FilterKind(kind)) for column, kind in one["filters"]]
+        named = read_filters(one["filters"])
         (served if any(index_for(each, wanted) for each in named) else others).append(one)
     return served, others
 

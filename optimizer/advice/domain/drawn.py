@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optimizer.advice.domain.filters import Filter, FilterKind
+from optimizer.advice.domain.filters import POINTS, Filter, FilterKind
 from optimizer.advice.domain.what_if import Asking, Range
 from optimizer.iceberg.rewrite.domain.boundaries import Values
 
@@ -19,8 +19,7 @@ RANGE_ROWS = 0.05
 """The share of the rows that a range takes in: reports do not say how wide one is."""
 _SEED = 20
 
-_ONE_VALUE = {FilterKind.EQUAL, FilterKind.IN, FilterKind.DYNAMIC, FilterKind.PREFIX}
-HELPED = _ONE_VALUE | {FilterKind.RANGE}
+HELPED = POINTS | {FilterKind.PREFIX, FilterKind.RANGE}
 """Kinds that a layout can help; rows lie in the order of whole values."""
 
 

@@ -1,6 +1,6 @@
 """Kinds of filters on columns, whichever form a condition comes in."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -20,11 +20,20 @@ class FilterKind(StrEnum):
     OTHER = "other"
 
 
+POINTS = frozenset({FilterKind.EQUAL, FilterKind.IN, FilterKind.DYNAMIC})
+"""Kinds that look for whole values."""
+
+
 class Filter(NamedTuple):
     """A condition on a column."""
 
     column: str
     kind: FilterKind
+
+
+def read_filters(pairs: Iterable[Sequence[str]]) -> tuple[Filter, ...]:
+    """Return filters as a recorded shape keeps them: column and kind."""
+    return tuple(Filter(column, FilterKind(kind)) for column, kind in pairs)
 
 
 def is_name(text: str) -> bool:

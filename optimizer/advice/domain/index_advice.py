@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from optimizer.advice.domain.filters import Filter, FilterKind
+from optimizer.advice.domain.filters import POINTS, Filter, read_filters
 from optimizer.advice.domain.layout_advice import (
     LEAST_SAVED,
     LEAST_SCANS,
@@ -18,7 +18,6 @@ from optimizer.advice.domain.layout_advice import (
 )
 from optimizer.iceberg.indexing.domain.wanted import MOST_COLUMNS, WantedIndex
 
-POINTS = frozenset({FilterKind.EQUAL, FilterKind.IN, FilterKind.DYNAMIC})
 CANDIDATES = 8
 """Columns of a table that are sampled: those whose scans planned most."""
 
@@ -79,11 +78,7 @@ class IndexProposal:
 def filtered_scans(shapes: Iterable[Mapping[str, Any]]) -> list[FilteredScans]:
     """Return recorded shapes `{filters, n_scans, n_bytes}` as scans."""
     return [
-        FilteredScans(
-            tuple(Filter(name, FilterKind(kind)) for name, kind in one["filters"]),
-            one["n_scans"],
-            one["n_bytes"],
-        )
+        FilteredScans(read_filters(one["filters"]), one["n_scans"], one["n_bytes"])
         for one in shapes
     ]
 
@@ -119,7 +114,6 @@ def decide_indexes(
         return NoProposal(f"{traffic.n_scans} scans were recorded; {LEAST_SCANS} are needed.")
     if not options:
         return NoProposal("No column without an index is looked for by value often enough.")
-    by_column = {one.column: one for one in options}
     whole = max(1, sum(one.n_bytes for one in scans))
     taken: list[IndexOption] = []
     read = 1.0
@@ -135,7 +129,7 @@ def decide_indexes(
         left.remove(best[0])
         best = None
     if not taken:
-        return NoProposal(_why_none(by_column, best, room))
+        return NoProposal(_why_none(options[0], best, room))
     return IndexProposal(
         tuple(one.column for one in taken),
         read,
@@ -172,9 +166,7 @@ def _read(indexes: Sequence[IndexOption], scans: Sequence[FilteredScans], whole:
     return read / whole
 
 
-def _why_none(
-    options: Mapping[str, IndexOption], best: tuple[IndexOption, float] | None, room: int
-) -> str:
+def _why_none(first: IndexOption, best: tuple[IndexOption, float] | None, room: int) -> str:
     if room <= 0:
         return f"The policy indexes {MOST_COLUMNS} columns already; no more can be."
     if best is not None:
@@ -182,7 +174,6 @@ def _why_none(
             f"An index of {best[0].column} would leave out {percent(1 - best[1])} of what scans "
             f"plan; at least {percent(LEAST_SAVED)} is asked."
         )
-    first = next(iter(options.values()))
     if "," in first.column:
         return (
             f"{first.column} has a comma in its name; its index is written into the policy by hand."

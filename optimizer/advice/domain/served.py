@@ -2,17 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 
-from optimizer.advice.domain.filters import Filter, FilterKind
+from optimizer.advice.domain.filters import POINTS, Filter, FilterKind
 from optimizer.iceberg.indexing.domain.wanted import AUTO, WantedIndex
 from optimizer.indexes.domain.envelope import Kind
 
-_VALUES = {FilterKind.EQUAL, FilterKind.IN, FilterKind.DYNAMIC}
 _PARTS = {FilterKind.PREFIX, FilterKind.CONTAINS}
 _ANSWERS: Mapping[str, frozenset[FilterKind]] = {
-    AUTO: frozenset(_VALUES),
-    Kind.BLOOM: frozenset(_VALUES),
-    Kind.BITMAP: frozenset(_VALUES | {FilterKind.RANGE}),
-    Kind.BLOOMRF: frozenset(_VALUES | {FilterKind.RANGE}),
+    AUTO: POINTS,
+    Kind.BLOOM: POINTS,
+    Kind.BITMAP: POINTS | {FilterKind.RANGE},
+    Kind.BLOOMRF: POINTS | {FilterKind.RANGE},
     Kind.NGRAM_BLOOM: frozenset(_PARTS),
     Kind.NGRAM_BITMAP: frozenset(_PARTS),
 }

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from optimizer.advice.domain.drawn import HELPED, RecordedScans, drawn_queries
-from optimizer.advice.domain.filters import Filter, FilterKind
+from optimizer.advice.domain.filters import Filter, read_filters
 from optimizer.advice.domain.what_if import WhatIf
 from optimizer.advice.jobs.index_options import index_options
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable, open_table, use_iceberg
@@ -57,7 +57,7 @@ def looked(table: IcebergTable, row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the layouts tried, the best first, and what was sampled; `problem` says why not."""
     recorded = [
         RecordedScans(
-            tuple(Filter(name, FilterKind(kind)) for name, kind in one["filters"]),
+            read_filters(one["filters"]),
             one["n_scans"],
             one["n_files"],
         )
