@@ -1,4 +1,4 @@
-"""Takes an engine's event of a query in, once: its scans are added to the sums of their tables."""
+"""Takes an engine's word of a query in, once: its scans are added to the sums of their tables."""
 
 import math
 from collections.abc import Mapping
@@ -10,14 +10,15 @@ from django.db import transaction
 from django.db.models import F
 
 from optimizer.advice.domain.scan_reports import Scanned
+from optimizer.cubes.domain.readers import Engine
 from optimizer.iceberg.tables.services.scans import KEPT_DAYS, scan_report
 from optimizer.models import IcebergTable, QueryDay, RecordedQuery
-from optimizer.queries.domain.trino_events import QueryEvent, TableScan, read_event
+from optimizer.queries.domain.query_record import QueryRecord, TableScan
+from optimizer.queries.domain.trino_events import read_event
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.access.visibility import visible_to
 
-TRINO = "trino"
 KNOWN_FOR = timedelta(days=2)
 """No engine sends an event again so late."""
 
@@ -37,28 +38,35 @@ class QueryTaken:
 def trino_query_report(
     lake: str, event: Mapping[str, Any], *, catalog: str, user: User, now: datetime
 ) -> QueryTaken:
-    """Add the scans of a completed query to the sums of the tables that the person sees.
-
-    An event that comes again adds nothing. What cannot be read is counted, and accepted: an engine
-    would send it again and again.
+    """Take an event of Trino's HTTP listener in.
 
     Raises:
         NotVisible: `lake.unknown`. RuleViolation: `queries.event`.
     """
     get_lake(lake)
-    query = read_event(event, catalog=catalog)
+    return query_take(lake, read_event(event, catalog=catalog), user=user, now=now)
+
+
+def query_take(lake: str, query: QueryRecord, *, user: User, now: datetime) -> QueryTaken:
+    """Add the scans of a completed query to the sums of the tables that the person sees.
+
+    A query that comes again adds nothing. One that cannot be read is counted, and accepted: an
+    engine would send it again and again.
+    """
     rows = _tables(lake, query.scans, user)
     with transaction.atomic():
         if not _is_new(lake, query, user=user, now=now):
-            _count(lake, now, n_repeated=1)
+            _count(lake, query.engine, now, n_repeated=1)
             return QueryTaken(0, repeated=True)
         known = [(row, one) for one in query.scans if (row := rows.get(one.place)) is not None]
         # In one order everywhere, so that events of the same tables wait for each other.
-        for row, one in sorted(known, key=lambda pair: pair[0].pk):
-            scan_report(row, _scanned(one, row), now=now)
+        summed = [] if query.has_own_reports else sorted(known, key=lambda pair: pair[0].pk)
+        for row, one in summed:
+            scan_report(row, _scanned(one, row, query.engine), now=now)
         n_scans, n_unknown = len(known), len(query.scans) - len(known)
         _count(
             lake,
+            query.engine,
             now,
             unread=query.unread,
             n_queries=1,
@@ -70,16 +78,16 @@ def trino_query_report(
     return QueryTaken(n_scans, n_unknown, unread=query.unread)
 
 
-def _scanned(scan: TableScan, row: IcebergTable) -> Scanned:
+def _scanned(scan: TableScan, row: IcebergTable, engine: Engine) -> Scanned:
     """Return files and bytes as other engines count them: of files that are left to read.
 
     No event says which files those were; the share of the rows that were read stands for them.
     """
     if scan.share is None:
-        return Scanned(scan.filters, 0, 0, scan.n_bytes, TRINO)
+        return Scanned(scan.filters, 0, 0, scan.n_bytes, engine)
     n_files = math.ceil(scan.share * scan.n_files)
     n_bytes = scan.n_bytes if row.n_bytes is None else int(scan.share * row.n_bytes)
-    return Scanned(scan.filters, n_files, scan.n_files - n_files, n_bytes, TRINO)
+    return Scanned(scan.filters, n_files, scan.n_files - n_files, n_bytes, engine)
 
 
 def _tables(
@@ -94,16 +102,16 @@ def _tables(
     return {(row.db, row.table): row for row in named}
 
 
-def _is_new(lake: str, query: QueryEvent, *, user: User, now: datetime) -> bool:
+def _is_new(lake: str, query: QueryRecord, *, user: User, now: datetime) -> bool:
     _, is_new = RecordedQuery.objects.get_or_create(
         lake=lake, user=user.username, query_id=query.query_id, defaults={"at": now}
     )
     return is_new
 
 
-def _count(lake: str, now: datetime, *, unread: str = "", **added: int) -> None:
+def _count(lake: str, engine: Engine, now: datetime, *, unread: str = "", **added: int) -> None:
     today = now.astimezone(UTC).date()
-    key = {"lake": lake, "engine": TRINO, "day": today}
+    key = {"lake": lake, "engine": engine, "day": today}
     _, is_first = QueryDay.objects.get_or_create(**key, defaults={"last_at": now})
     if is_first:
         RecordedQuery.objects.filter(at__lt=now - KNOWN_FOR).delete()

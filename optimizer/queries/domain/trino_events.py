@@ -11,37 +11,23 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from optimizer.advice.domain.filters import Filter, is_name
+from optimizer.cubes.domain.readers import Engine
+from optimizer.queries.domain.query_record import QueryRecord, TableScan
 from optimizer.queries.domain.trino_filters import Names, domain_kind, predicate_filters
 from portal.lake.errors import RuleViolation
 
 MOST_SCANS = 256
 """Places of one query at which tables are read."""
+MOST_TEXT = 2 * 1024**2
+MOST_NAME = 200
+MOST_SECONDS = 31 * 86_400
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,100}")
 _READING = {"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"}
 """Kinds of statements whose scans are queries; ALTER TABLE .. EXECUTE is upkeep."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableScan:
-    """One place at which a query read a table."""
-
-    db: str
-    table: str
-    filters: tuple[Filter, ...]
-    n_bytes: int = 0
-    """Read from files, of the columns that were asked for."""
-    share: float | None = None
-    """Rows that were read, of all in the table; None where the event does not say."""
-    n_files: int = 0
-    """All data files of the table."""
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """Database and table."""
-        return self.db, self.table
 
 
 @dataclass(slots=True)
@@ -63,18 +49,7 @@ class _Read:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class QueryEvent:
-    """One completed query."""
-
-    query_id: str
-    is_failed: bool
-    scans: tuple[TableScan, ...] = ()
-    unread: str = ""
-    """Why its plan could not be read; empty where it could, or need not be."""
-
-
-def read_event(event: Mapping[str, Any], *, catalog: str) -> QueryEvent:
+def read_event(event: Mapping[str, Any], *, catalog: str) -> QueryRecord:
     """Read what a query scanned of the tables of one of Trino's catalogs.
 
     A failed query and one that is no query (DDL, EXPLAIN, upkeep) have no scans. A plan that
@@ -91,26 +66,61 @@ def read_event(event: Mapping[str, Any], *, catalog: str) -> QueryEvent:
             "This is no event of a completed query: it has no `metadata.queryId`. Send what the "
             "HTTP event listener of Trino sends with http-event-listener.log-completed=true.",
         )
+    known = _about(event, QueryRecord(Engine.TRINO, query_id, is_failed=False, catalog=catalog))
     if metadata.get("queryState") != "FINISHED":
-        return QueryEvent(query_id, is_failed=True)
-    if context.get("queryType") not in _READING:
-        return QueryEvent(query_id, is_failed=False)
-    read = _read(event, catalog)
+        return replace(known, is_failed=True)
+    read = _read(event, catalog) if context.get("queryType") in _READING else {}
     if not read:
-        return QueryEvent(query_id, is_failed=False)
+        return known
     try:
         scans = list(_scans(_plan(metadata), catalog))
     except RuleViolation as error:
-        return QueryEvent(query_id, is_failed=False, unread=error.message)
+        return replace(known, unread=error.message)
     times = Counter(one.place for one in scans)
     if missing := sorted(".".join(one) for one in read.keys() - times.keys()):
         unread = f"The plan does not show where {', '.join(missing)} is read."
-        return QueryEvent(query_id, is_failed=False, unread=unread[:1000])
+        return replace(known, unread=unread[:1000])
     # Which of its places read how much is not in the event: each has its part.
     parted = tuple(
         read[one.place].parted(one, times[one.place]) if one.place in read else one for one in scans
     )
-    return QueryEvent(query_id, is_failed=False, scans=parted)
+    return replace(known, scans=parted)
+
+
+def _about(event: Mapping[str, Any], record: QueryRecord) -> QueryRecord:
+    """Add what the event says besides of a query: its text, who asked, and what it took."""
+    context, statistics = _mapping(event, "context"), _mapping(event, "statistics")
+    is_ours = context.get("catalog") == record.catalog
+    return replace(
+        record,
+        text=_text(_mapping(event, "metadata").get("query"), MOST_TEXT),
+        default_db=_text(context.get("schema"), MOST_NAME).lower() if is_ours else "",
+        user=_text(context.get("user"), MOST_NAME),
+        application=_text(context.get("source"), MOST_NAME),
+        ended_at=_time(event.get("endTime")),
+        seconds=_seconds(statistics.get("wallTime")),
+        n_bytes=_number(statistics.get("physicalInputBytes")),
+    )
+
+
+def _text(said: object, most: int) -> str:
+    return said[:most] if isinstance(said, str) else ""
+
+
+def _time(said: object) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(said) if isinstance(said, str) else None
+    except ValueError:
+        return None
+    return found if found is not None and found.tzinfo is not None else None
+
+
+def _seconds(said: object) -> float | None:
+    """Return a time that was taken; None where it is none, or longer than a month."""
+    is_number = isinstance(said, int | float) and not isinstance(said, bool)
+    return (
+        float(said) if is_number and isinstance(said, int | float) and 0 <= said < 2.7e6 else None
+    )
 
 
 def _read(event: Mapping[str, Any], catalog: str) -> dict[tuple[str, str], _Read]:

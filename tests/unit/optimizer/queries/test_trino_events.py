@@ -1,13 +1,15 @@
 """Trino's events: recorded ones say what their queries scanned, and broken ones harm nothing."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.queries.domain.trino_events import MOST_SCANS, QueryEvent, read_event
+from optimizer.queries.domain.query_record import QueryRecord
+from optimizer.queries.domain.trino_events import MOST_SCANS, read_event
 from optimizer.queries.domain.trino_filters import MOST_DEPTH, domain_kind, predicate_filters
 from portal.lake.errors import RuleViolation
 from tests.golden.trino import CATALOG, event, events
@@ -56,7 +58,7 @@ EXPECTED: dict[str, list[tuple[str, dict[str, str], float]]] = {
 }
 
 
-def read(said: dict[str, Any]) -> QueryEvent:
+def read(said: dict[str, Any]) -> QueryRecord:
     return read_event(said, catalog=CATALOG)
 
 
@@ -78,6 +80,22 @@ def test_every_recorded_event_is_looked_at() -> None:
     assert all(text == plain or any(text.startswith(b) for b in EXPECTED) for text in texts)
     (whole,) = [read(one) for one in events() if one["metadata"]["query"] == plain]
     assert [(one.table, one.filters, one.n_bytes) for one in whole.scans] == [("ev", (), 0)]
+
+
+def test_it_says_who_asked_what_and_how_long_it_took() -> None:
+    query = read(event("SELECT id FROM ev WHERE lower(city)"))
+    assert query.text.startswith("SELECT id FROM ev WHERE lower(city)")
+    assert (query.user, query.application, query.default_db) == ("analyst", "", "shop")
+    assert (query.seconds, query.n_bytes) == (1.138, 16_589)
+    assert query.ended_at == datetime(2026, 11, 27, 4, 34, 15, 528_000, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("wall", [True, -1, "3", 10**30, float("nan"), None])
+def test_a_time_that_is_none_is_not_known(wall: object) -> None:
+    said = event("SELECT id FROM ev WHERE lower(city)")
+    strange = {**said, "statistics": {"wallTime": wall}, "endTime": "2026-11-27T04:34:15"}
+    query = read(strange)
+    assert (query.seconds, query.ended_at, query.n_bytes) == (None, None, 0)
 
 
 def test_a_failed_query_is_told_from_one_that_ended() -> None:
