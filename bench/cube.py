@@ -1,7 +1,7 @@
 """Measures what cubes save stock Spark on the Star Schema Benchmark, and what they cost besides.
 
 The optimizer's own steps build the cubes, each with a star-tree. Each of the 13 queries runs
-without cubes and with them, at several coverages and after a compaction, both after some rounds
+without cubes and with them in turn, at several coverages and after a compaction, after some rounds
 that do not count; the rows must be equal. Processor seconds of the JVM stand beside those of the
 clock: they are what another load changes least.
 `python -m bench.cube --scale 1`; figures in bench/README.md.
@@ -27,7 +27,9 @@ from stack.places import JARS, jars_of
 
 FASTER, FEWER, SLOWER = 5.0, 10.0, 1.05
 BUILD, MERGE = 1.5, 5.0
-Figures = dict[str, tuple[float, float, float, bool]]
+Figure = tuple[float, float, float, bool]
+Figures = dict[str, Figure]
+"""Seconds, processor seconds and bytes of a query, and whether a cube answered it, by its name."""
 
 
 def opened(root: Path) -> SparkSession:
@@ -79,24 +81,34 @@ def processor_seconds(spark: SparkSession) -> float:
 
 
 def asked(
-    spark: SparkSession, names: Iterable[str], rounds: int, answers: dict[str, Any]
-) -> Figures:
-    """Run queries; return for each its median seconds, its bytes, and whether a cube answered."""
-    found: Figures = {}
-    for name in names:
-        seconds, busy, read, used = [], [], 0.0, False
-        for _ in range(rounds):
+    spark: SparkSession, name: str, rounds: int, answers: dict[str, Any]
+) -> tuple[Figure, Figure]:
+    """Run a query plainly and with cubes in turn; return the medians of each.
+
+    In turn, so that what else the machine does in a minute touches both.
+    """
+    taken: dict[bool, list[Figure]] = {False: [], True: []}
+    for _ in range(rounds):
+        for on, runs in taken.items():
+            switch(spark, on=on)
             before, cpu, started = bytes_read(spark), processor_seconds(spark), time.monotonic()
             frame = spark.sql(query(name, "lake"))
             rows = frame.collect()
-            seconds.append(time.monotonic() - started)
-            busy.append(processor_seconds(spark) - cpu)
-            read = bytes_read(spark) - before
+            seconds = time.monotonic() - started
+            busy, read = processor_seconds(spark) - cpu, bytes_read(spark) - before
             used = "[Cube " in frame._jdf.queryExecution().toString()
             if answers.setdefault(name, sorted(map(tuple, rows))) != sorted(map(tuple, rows)):
                 raise SystemExit(f"query {name} gives other rows")
-        found[name] = (statistics.median(seconds), statistics.median(busy), read, used)
-    return found
+            runs.append((seconds, busy, read, used))
+    plain, cubes = (
+        (
+            statistics.median(one[0] for one in runs),
+            statistics.median(one[1] for one in runs),
+            *runs[-1][2:],
+        )
+        for runs in taken.values()
+    )
+    return plain, cubes
 
 
 def told(label: str, plain: Figures, cubes: Figures) -> bool:
@@ -139,6 +151,7 @@ def main() -> int:
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--warm", type=int, default=10, help="rounds before those that count")
     options.add_argument("--cubes", default=",".join(CUBES), help="names, separated by commas")
+    options.add_argument("--covered", default="1,0.7,0.4", help="shares of files, by commas")
     options.add_argument("--queries", default=",".join(QUERIES), help="numbers, by commas")
     given = options.parse_args()
     with tempfile.TemporaryDirectory(prefix="cube") as folder:
@@ -161,7 +174,7 @@ def measured(root: Path, given: argparse.Namespace) -> int:
         one.build()
         print(f"{one.name} built in {one.seconds['build']:.1f} s", flush=True)
     is_met = True
-    for share in (1.0, 0.7, 0.4):
+    for share in map(float, given.covered.split(",")):
         switch(spark, on=False)
         for one in cubes if share < 1 else ():
             one.keep_only(round(share * given.files))
@@ -201,14 +214,14 @@ def compared(
     answers: dict[str, Any],
 ) -> bool:
     """Ask every query plainly and with cubes, both in a warm JVM; return whether goals are met."""
-    found = []
-    for on in (False, True):
-        switch(spark, on=on)
-        asked(spark, names, given.warm, answers)
-    for on in (False, True):
-        switch(spark, on=on)
-        found.append(asked(spark, names, given.rounds, answers))
-    return told(label, *found)
+    for name in names:
+        asked(spark, name, given.warm, answers)
+    found = {name: asked(spark, name, given.rounds, answers) for name in names}
+    return told(
+        label,
+        {name: plain for name, (plain, _) in found.items()},
+        {name: cubes for name, (_, cubes) in found.items()},
+    )
 
 
 def size(spark: SparkSession, table: str) -> int:

@@ -13,6 +13,7 @@ from optimizer.core.jobs.java_columns import JavaColumns
 from optimizer.cubes.domain.coverage import CoveredFile, delete_fingerprint
 from optimizer.iceberg.access.jobs.errors import clear_errors
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable
+from optimizer.iceberg.access.jobs.task_sizes import OPEN_BYTES, task_bytes
 from optimizer.iceberg.rewrite.jobs.planning import TaskColumns, all_tasks
 
 _ICEBERG = "org.apache.iceberg."
@@ -110,8 +111,10 @@ def live_rows(
     cache.add(set_id, table.java)
     manager.stageTasks(table.java, set_id, tasks)
     try:
-        read = table.spark.read.format("iceberg").option("scan-task-set-id", set_id).load(set_id)
-        yield read.select(
+        size = task_bytes(table.spark, n_bytes=sum(one.size for one in files), n_files=len(files))
+        read = table.spark.read.format("iceberg").option("scan-task-set-id", set_id)
+        rows = read.option("split-size", str(size)).option("file-open-cost", str(OPEN_BYTES))
+        yield rows.load(set_id).select(
             F.xxhash64(F.input_file_name()).alias(FILE_HASH),
             *(F.expr(sql).alias(name) for name, sql in columns.items()),
         )

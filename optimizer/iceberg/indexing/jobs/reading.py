@@ -20,6 +20,7 @@ from pyspark.sql import functions as F
 
 from optimizer.iceberg.access.jobs.errors import clear_errors
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable
+from optimizer.iceberg.access.jobs.task_sizes import OPEN_BYTES, task_bytes
 from optimizer.iceberg.indexing.jobs.arrow_values import is_hashed_by_spark
 from optimizer.iceberg.indexing.jobs.columns import IndexedColumn
 from optimizer.iceberg.indexing.jobs.coverage import LiveFile
@@ -28,9 +29,6 @@ from optimizer.iceberg.indexing.jobs.jvm_builders import built_by_jvm, is_built_
 from optimizer.indexes.domain.hashing import hash_bytes
 
 _ICEBERG = "org.apache.iceberg."
-_TASK_BYTES = 128 << 20
-"""So much of small files is one task's work."""
-_OPEN_BYTES = 1 << 20
 _BATCH_BYTES = 32 << 20
 _UNPACKED = 8
 """So many times its bytes in the file a row takes in memory, at a guess."""
@@ -154,15 +152,16 @@ def staged_rows(
     set_id = uuid4().hex
     cache = table.columns.static(_ICEBERG + "spark.SparkTableCache", "get")
     manager = table.jvm.org.apache.iceberg.spark.ScanTaskSetManager.get()
-    largest = max(one.data_file.size for one in files)
+    sizes = [one.data_file.size for one in files]
+    wanted = task_bytes(spark, n_bytes=sum(sizes), n_files=len(sizes))
     cache.add(set_id, table.java)
     manager.stageTasks(table.java, set_id, _without_deletes(table, files))
     try:
         spark.conf.set(_ROWS_A_BATCH, str(_rows_a_batch(files)))
         read = spark.read.format("iceberg").option("scan-task-set-id", set_id)
         rows = (
-            read.option("split-size", str(max(_TASK_BYTES, largest + 1)))
-            .option("file-open-cost", str(_OPEN_BYTES))
+            read.option("split-size", str(max(wanted, max(sizes) + 1)))
+            .option("file-open-cost", str(OPEN_BYTES))
             .load(set_id)
         )
         named = [F.xxhash64(F.input_file_name()).alias("file")]

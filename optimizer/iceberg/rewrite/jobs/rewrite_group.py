@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 
 from optimizer.iceberg.access.jobs.errors import clear_errors
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable
+from optimizer.iceberg.access.jobs.task_sizes import OPEN_BYTES, task_bytes
 from optimizer.iceberg.access.jobs.write_ids import write_ids_of
 from optimizer.iceberg.inspect.domain.stats import BIG_ABOVE
 from optimizer.iceberg.rewrite.jobs.bin_packing import Group
@@ -133,10 +134,12 @@ def _read_and_write(table: IcebergTable, set_id: str, group: Group, *, wanted: W
     mean = group.n_bytes // group.n_out
     largest = max(file.n_bytes for file in group.files)
     most_bytes = int(BIG_ABOVE * wanted.target_bytes) + _UNWRITTEN_BYTES
+    size = task_bytes(table.spark, n_bytes=group.n_bytes, n_files=len(group.files))
+    spread = read.option("file-open-cost", str(OPEN_BYTES)).option("split-size", str(size))
     if wanted.arrange is not None:
-        rows = wanted.arrange(read.load(set_id), group.n_out, group.n_rows)
+        rows = wanted.arrange(spread.load(set_id), group.n_out, group.n_rows)
     elif group.n_out > 1 and largest > _LUMP * mean:
-        rows = read.load(set_id).repartition(group.n_out)
+        rows = spread.load(set_id).repartition(group.n_out)
     else:
         # Whole small files are packed side by side, in their order and without a shuffle.
         packed = read.option("file-open-cost", "0").option("split-size", str(mean + largest + 1))

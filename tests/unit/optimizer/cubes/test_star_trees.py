@@ -138,3 +138,29 @@ def test_a_tree_within_its_budget_is_equal_to_brute_force_and_no_larger(budget: 
     # The definition's own leaf is the smallest that is taken.
     large = shape_within(codes, TreeShape(shape.order, 300), 90.0)
     assert large.max_leaf == 300
+
+
+@pytest.mark.parametrize("max_leaf", [1, 4, 30])
+def test_codes_too_large_for_one_key_give_the_same_tree(max_leaf: int) -> None:
+    rng = np.random.default_rng(max_leaf)
+    codes, _ = _cube(rng, [5, 4, 6], 90)
+    shape = TreeShape((2, 0, 1), max_leaf)
+    assert _members(split(codes, shape)) == _members(split(codes * (1 << 40), shape))
+
+
+def _members(rows: StarRows) -> Counter[tuple[int, ...]]:
+    return Counter(
+        (int(star), int(has), *sorted(rows.members[start:end].tolist()))
+        for star, has, start, end in zip(
+            rows.star, rows.has, rows.starts[:-1], rows.starts[1:], strict=True
+        )
+    )
+
+
+@pytest.mark.parametrize("max_leaf", [1, 4, 200])
+def test_rows_are_counted_up_to_a_limit(max_leaf: int) -> None:
+    codes, _ = _cube(np.random.default_rng(3), [5, 4, 6], 90)
+    shape = TreeShape((2, 0, 1), max_leaf)
+    n = len(split(codes, shape))
+    assert n_rows_of(codes, shape, most=n) == n
+    assert n_rows_of(codes, shape, most=n - 1) is None

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from optimizer.iceberg.access.jobs.task_sizes import LEAST_BYTES
+from optimizer.iceberg.cubing.jobs.table_files import live_rows, table_files
 from tests.support.built_cubes import CubedTable
 from tests.support.iceberg_lake import IcebergLake
 
@@ -38,6 +40,22 @@ def test_a_cube_answers_as_its_files_do(iceberg_lake: IcebergLake, version: int)
     assert table.check(seed=3).uncovered_files == 1
     assert table.keep()["cubes"][0]["n_files_read"] == 1
     assert table.check(seed=4).uncovered_files == 0
+
+
+def test_small_files_are_read_by_every_core(iceberg_lake: IcebergLake) -> None:
+    table = CubedTable.make(iceberg_lake).fill(1)
+    table.say(
+        "ALTER TABLE {t} SET TBLPROPERTIES ('write.parquet.compression-codec' = 'uncompressed')"
+    )
+    table.say(
+        "INSERT INTO {t} SELECT id, '2026-05-01', id % 9, 1, 1.5, repeat(uuid(), 8) "
+        "FROM range(0, 60000, 1, 4)"
+    )
+    files = table_files(table.opened)
+    assert sum(one.size for one in files) > 2 * LEAST_BYTES
+    with live_rows(table.opened, files, {"id": "id"}) as rows:
+        assert rows.rdd.getNumPartitions() >= 2
+        assert rows.count() == sum(one.covered.records for one in files)
 
 
 def test_compaction_is_followed_without_reading_data(iceberg_lake: IcebergLake) -> None:
