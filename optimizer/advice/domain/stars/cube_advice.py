@@ -228,7 +228,9 @@ def _grown(
             if held.answers(wanted[one.digest]):
                 continue
             both = held.with_(wanted[one.digest])
-            if not _fits(both, limits):
+            # The groups of strangers multiply.
+            n_shared = len(held.dimensions & one.dimensions)
+            if 2 * n_shared < len(one.dimensions) or not _fits(both, limits):
                 continue
             gain = one.n_bytes / (1 + len(both.dimensions) - len(held.dimensions))
             if one.n_bytes >= least and gain > most:
