@@ -12,6 +12,7 @@ from optimizer.advice.domain.index_advice import filtered_scans, index_candidate
 from optimizer.advice.domain.layout_advice import LEAST_SCANS
 from optimizer.advice.domain.states import AdviceState
 from optimizer.advice.selectors import SHOWN_SHAPES, recorded_shapes, served_by_indexes
+from optimizer.advice.services.cube_orders import cube_order
 from optimizer.iceberg.tables.selectors.scans import since
 from optimizer.models import Advice, IcebergTable
 from optimizer.policies.domain.policy import AdviceMode
@@ -38,7 +39,7 @@ def advice_request(table: IcebergTable, *, user: User, now: datetime) -> Run:
     if table.is_deleted:
         raise StaleState("optimizer.gone", f"{table} is gone; nothing is done to it.")
     row = _order(table, policies_of(table.lake), now=now)
-    if not row["shapes"]:
+    if not row["shapes"] and not row["cubes"]:
         raise RuleViolation(
             "advice.scans",
             f"No engine reported a scan of {table} in the last four weeks. Have engines send "
@@ -101,6 +102,7 @@ def _order(row: IcebergTable, policies: LakePolicies, *, now: datetime) -> dict[
         "n_days": recorded.n_days,
         "indexes": [str(one) for one in policy.index_columns],
         "candidates": [asdict(one) for one in candidates],
+        **cube_order(row, now=now),
     }
 
 
