@@ -76,8 +76,13 @@ class Advice(models.Model):
         if self.subject == Subject.LAYOUT:
             return self.proposed
         if self.subject == Subject.CUBE:
-            return f"Cube {self.proposed}"
+            return f"Cube {self.cube_name}"
         return f"Index {text_of(self.evidence.get('columns'))}"
+
+    @property
+    def cube_name(self) -> str:
+        """The name of an advised cube."""
+        return self.proposed.partition(":")[0]
 
     @property
     def saved_a_day(self) -> int:

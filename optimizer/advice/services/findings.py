@@ -21,8 +21,8 @@ from optimizer.advice.domain.layout_advice import (
     confidence,
     decide_layout,
 )
-from optimizer.advice.domain.states import AdviceState
 from optimizer.advice.domain.stars.cube_advice import CubeProposal
+from optimizer.advice.domain.states import AdviceState
 from optimizer.advice.domain.subjects import Subject, text_of
 from optimizer.advice.services.cube_findings import judged_cubes
 from optimizer.iceberg.indexing.domain.wanted import parse_all_wanted
