@@ -63,7 +63,7 @@ def recorded(lake: IcebergLake, numbers: str) -> list[RecordedGrouping]:
                 10**9,
                 days=days,
                 refused=one.refused,
-            )  # fmt: skip
+            )
         )
     return found
 

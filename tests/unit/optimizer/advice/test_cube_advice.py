@@ -24,6 +24,10 @@ from optimizer.advice.domain.stars.drafts import definition_of, held_by, held_fo
 from optimizer.advice.domain.stars.groupings import ALL_ROWS, star_groupings
 from optimizer.cubes.domain.definition import MAX_DIMENSIONS
 from optimizer.cubes.domain.drafts import draft_of, parse_draft
+from optimizer.matching.domain.blocks import candidates_of, read_block
+from optimizer.matching.domain.matches import match
+from optimizer.matching.domain.reading import read_query
+from optimizer.matching.domain.views import Schema, View, ViewDimension, ViewJoin, ViewMeasure
 from optimizer.pruning.domain.uses import Names
 from tests.unit.optimizer.advice.ssb import SIZES, ssb_columns
 
@@ -75,6 +79,43 @@ def test_queries_of_a_star_become_cubes_that_hold_them() -> None:
         again, held = candidates(groupings, [held_by(definition)])
         assert {each.digest for each in held} >= {each.digest for each in one.answered}
         assert all(each.held != one.held for each in again)
+
+
+def type_of(column: str) -> str:
+    texts = ("lo_orderpriority", "lo_shipmode", "d_yearmonth")
+    is_text = column in texts or (column[:2] in ("c_", "s_", "p_") and not column.endswith("_key"))
+    return "string" if is_text else "int"
+
+
+def test_the_rules_by_which_queries_are_answered_accept_what_is_tried() -> None:
+    schema = Schema(
+        {name: {one: type_of(one) for one in columns} for name, columns in ssb_columns().items()}
+    )
+    for one in candidates(ssb(), [])[0]:
+        definition = definition_of(one.held, "ssb.lineorder", taken=())
+        view = View(
+            definition["name"],
+            "ssb.lineorder",
+            tuple(
+                ViewJoin(each["alias"], each["table"], tuple(map(tuple, each["on"])))
+                for each in definition["joins"]
+            ),
+            tuple(
+                ViewDimension(
+                    each["name"], each["expression"], type_of(each["expression"].partition(".")[2])
+                )
+                for each in definition["dimensions"]
+            ),
+            tuple(
+                ViewMeasure(each["name"], each["expression"], "int", frozenset(each["functions"]))
+                for each in definition["measures"]
+            ),
+        )
+        for asked in one.answered:
+            sql = QUERIES[asked.digest].format(**{name.partition(".")[2]: name for name in SIZES})
+            (select,) = candidates_of(read_query(sql, "trino"), lambda table: f"ssb.{table.name}")
+            found = match(read_block(select, schema, "trino"), view, schema, "trino")
+            assert len(found.used) == len(asked.dimensions)
 
 
 NAMES = st.sampled_from(["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"])
