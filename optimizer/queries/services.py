@@ -58,7 +58,7 @@ def query_take(lake: str, query: QueryRecord, *, user: User, now: datetime) -> Q
     """
     rows = _tables(lake, query.scans, user)
     known = [(row, one) for one in query.scans if (row := rows.get(one.place)) is not None]
-    read = _read_of(known, query.engine)
+    read = _read_of(known, query)
     grouped = groupings_of(query, {str(row).lower(): _columns(row) for row, _ in known}, read)
     with transaction.atomic():
         if not _is_new(lake, query, user=user, now=now):
@@ -97,13 +97,20 @@ def _scanned(scan: TableScan, row: IcebergTable, engine: Engine) -> Scanned:
     return Scanned(scan.filters, n_files, scan.n_files - n_files, n_bytes, engine)
 
 
-def _read_of(known: Sequence[tuple[IcebergTable, TableScan]], engine: Engine) -> dict[str, int]:
-    """Return the bytes that a query read of each table, by `db.table`."""
+def _read_of(known: Sequence[tuple[IcebergTable, TableScan]], query: QueryRecord) -> dict[str, int]:
+    """Return the bytes that a query read of each table, by `db.table`.
+
+    Where no scan says it, what the whole query read is shared out by the sizes of the tables.
+    """
     found: dict[str, int] = {}
     for row, one in known:
         name = str(row).lower()
-        found[name] = found.get(name, 0) + _scanned(one, row, engine).n_bytes
-    return found
+        found[name] = found.get(name, 0) + _scanned(one, row, query.engine).n_bytes
+    if any(found.values()):
+        return found
+    sizes = {str(row).lower(): row.n_bytes or 0 for row, _ in known}
+    whole = sum(sizes.values())
+    return {name: query.n_bytes * size // whole if whole else 0 for name, size in sizes.items()}
 
 
 def _columns(row: IcebergTable) -> frozenset[str]:

@@ -42,15 +42,13 @@ def read_text(query: QueryRecord, columns: Mapping[str, frozenset[str]]) -> Read
         check_size(query.text, dialect)
         asked = asked_in(query.text, dialect, names, columns)
         tables = _tables_in(query.text, dialect, names)
+        is_shown = tables is not None and tables <= columns.keys()
+        shape = _shape(query.text, dialect) if is_shown else ""
     except RuleViolation as error:
         return ReadText(problem=error.message)
     except (SqlglotError, RecursionError, ValueError):
         return ReadText(problem="The text cannot be read as SQL.")
-    if tables is None or not tables <= columns.keys():
-        return ReadText(tuple(asked))
-    shape = shape_of(query.text, dialect)
-    text = shape.text[:MOST_SHAPE] if shape.is_parsed else ""
-    return ReadText(tuple(asked), text, tuple(sorted(tables)))
+    return ReadText(tuple(asked), shape, tuple(sorted(tables or ())) if shape else ())
 
 
 def unnamed(asked: Collection[Asked], read: Mapping[str, int]) -> str:
@@ -62,6 +60,11 @@ def unnamed(asked: Collection[Asked], read: Mapping[str, int]) -> str:
     if not most or any(one.table == most for one in asked):
         return ""
     return f"It reads {most} through a view."
+
+
+def _shape(sql: str, dialect: str) -> str:
+    found = shape_of(sql, dialect)
+    return found.text[:MOST_SHAPE] if found.is_parsed and found.text.isprintable() else ""
 
 
 def _tables_in(sql: str, dialect: str, names: Names) -> set[str] | None:

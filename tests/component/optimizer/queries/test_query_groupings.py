@@ -149,6 +149,7 @@ def test_hostile_and_unreadable_texts_are_counted(people: People, text: str, rea
         "SELECT count(*) FROM ev -- 4711\n WHERE city = '4711' /* 4711 */",
         "SELECT sum(price * 4711) FROM ev WHERE city IN ('4711', 'b')",
         "SELECT count(*) FROM ev WHERE city = '4711' GROUP BY uid % 4711",
+        'SELECT count(*) AS "\ud83d\n" FROM ev GROUP BY city',
     ],
 )
 def test_nothing_of_a_constant_or_comment_is_kept(people: People, text: str) -> None:
@@ -156,6 +157,8 @@ def test_nothing_of_a_constant_or_comment_is_kept(people: People, text: str) -> 
     kept = json.dumps(list(QueryGrouping.objects.values("shape", "dimensions", "measures")))
     assert QueryGrouping.objects.count() == 1
     assert "4711" not in kept
+    page = client_of(people.owner).get("/tables/shop/ev/scans/?lake=main").content.decode()
+    assert "<script>alert(1)" not in page
 
 
 def test_a_shape_that_names_another_table_is_not_kept(people: People) -> None:
