@@ -43,7 +43,9 @@ def judged_cubes(
     options = [_option(one, made) for one, made in zip(orders, estimates, strict=False)]
     n_days = max(1, grouped["n_days"])
     scanned = Scanned(grouped["n_bytes"], n_days, grouped["added_a_day"])
-    judged = decide_cube(options, scanned)
+    judged: CubeProposal | NoProposal = decide_cube(options, scanned)
+    if not options and (n_held := grouped["held"]["n_queries"]):
+        judged = NoProposal(f"Cubes of the table hold what {n_held:,} recorded queries group by.")
     a_day = grouped["n_bytes"] // n_days
     if isinstance(judged, NoProposal):
         return JudgedCubes(judged, Traffic(grouped["n_queries"], n_days, a_day))

@@ -65,7 +65,7 @@ def _orders(row: IcebergTable, found: Sequence[Candidate]) -> list[dict[str, Any
 
 
 def _added_a_day(row: IcebergTable, now: datetime) -> float:
-    """Return the bytes that writers add: what is merged or sorted anew is not read for a cube."""
+    """Return the bytes that writers add; of our own rewrites cubes are merged without reading."""
     commits = row.commits.filter(at__gte=now - timedelta(days=SHOWN_DAYS), is_ours=False)
     return (commits.aggregate(n=Sum("bytes_added"))["n"] or 0) / SHOWN_DAYS
 

@@ -183,6 +183,7 @@ def test_applied_the_cube_is_defined_and_asked_for_no_more(
     (order,) = asked(people, table).params["tables"]
     assert order["cubes"] == []
     assert order["grouped"]["held"]["n_queries"] == 30
+    assert "hold what 30 recorded queries group by." in found(people, table)
     assert owner.post(f"{address}roll-back/", {"reason": "no room"}).status_code == 302
     cube.refresh_from_db()
     assert (cube.state, cube.state_reason) == (CubeState.PAUSED, "Advice: no room")

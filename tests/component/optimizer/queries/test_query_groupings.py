@@ -92,6 +92,11 @@ def test_recorded_queries_become_groupings(people: People, tables: list[IcebergT
     day = QueryDay.objects.get()
     # The view, which hides its table.
     assert (day.n_unparsed, day.unparsed) == (1, "It reads shop.ev through a view.")
+    client = client_of(people.owner)
+    page = client.get("/optimizer/advice/?lake=main").content.decode()
+    assert "of whose text nothing could be read: It reads shop.ev through a view." in page
+    (told,) = client.get("/api/v1/optimizer/queries/?lake=main").json()
+    assert (told["n_unparsed"], told["n_unread"]) == (1, 0)
 
 
 def test_a_query_that_comes_again_is_counted_once(people: People) -> None:
