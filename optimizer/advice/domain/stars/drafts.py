@@ -220,7 +220,6 @@ class _Names:
     def __init__(self) -> None:
         self._aliases = {FACT}
         self._columns = set(TAKEN)
-        self._measures = set(TAKEN)
 
     def alias(self, table: str) -> str:
         """Return an alias for a joined table."""
@@ -242,13 +241,16 @@ class _Names:
 
     def measure(self, column: str) -> str:
         """Return a measure's name; the columns of its states are none of a dimension's."""
-        base = _free(_name(column).strip("_") or "measure", self._measures)
-        states = {f"{base}_{one.value}" for one in Function}
-        if states & self._columns:
-            base = _free(_name(f"of_{base}"), self._measures)
-        self._measures.add(base)
-        self._columns |= {f"{base}_{one.value}" for one in Function}
-        return base
+        base = _name(column).strip("_") or "measure"
+        if {base, *_states(base)} & self._columns:
+            base = _name(f"{base[: _LONGEST - 6]}_value")
+        found = _free(base, self._columns)
+        self._columns |= {found, *_states(found)}
+        return found
+
+
+def _states(measure: str) -> set[str]:
+    return {f"{measure}_{one.value}" for one in Function}
 
 
 def _is_read(alias: str) -> bool:

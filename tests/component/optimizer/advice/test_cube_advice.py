@@ -16,7 +16,7 @@ from optimizer.cubes.domain.states import CubeState
 from optimizer.iceberg.tables.services.groupings import GroupedQuery, grouping_report
 from optimizer.models import Advice, Cube, CubeUse, CubeVersion, IcebergTable
 from optimizer.policies.services.policies import PolicyChange, policy_set
-from portal.audit.models import AuditLog
+from portal.audit.models import AuditEvent
 from portal.lake.errors import NotVisible, StaleState
 from portal.runs.models import Run
 from tests.component.conftest import People
@@ -174,8 +174,8 @@ def test_applied_the_cube_is_defined_and_asked_for_no_more(
     assert (cube.name, cube.state, version.by) == ("by_note_name", "ACTIVE", people.owner.username)
     assert version.reason == "Advice: dashboards"
     assert version.definition["joins"][0]["table"] == "shop.dim"
-    assert AuditLog.objects.filter(action="optimizer.cube_defined").count() == 1
-    assert AuditLog.objects.filter(action="optimizer.advice_applied").count() == 1
+    assert AuditEvent.objects.filter(action="optimizer.cube_defined").count() == 1
+    assert AuditEvent.objects.filter(action="optimizer.advice_applied").count() == 1
     table.refresh_from_db()
     assert table.decide_again_at is not None
     assert "until the optimizer has built it" in owner.get(address).content.decode()
