@@ -16,7 +16,7 @@ from optimizer.advice.domain.subjects import Subject
 from optimizer.iceberg.indexing.domain.wanted import WantedIndex, parse_all_wanted
 from optimizer.iceberg.tables.selectors.groupings import tables_seen
 from optimizer.iceberg.tables.selectors.scans import since
-from optimizer.models import Advice, IcebergTable, ScanShape
+from optimizer.models import Advice, Cube, IcebergTable, ScanShape
 from portal.access.models import User
 from portal.access.visibility import visible_to
 from portal.lake.errors import NotVisible
@@ -144,6 +144,12 @@ def _grouped_since(row: Advice, day: date) -> tuple[int, int]:
     scans = row.table.scan_filters.filter(column="", kind="", day__gte=day)
     n_bytes = scans.aggregate(n=Sum("n_bytes"))["n"] or 0
     return groupings.aggregate(n=Sum("n_queries"))["n"] or 0, n_bytes
+
+
+def cube_of(row: Advice) -> Cube | None:
+    """Return the cube that was defined of an advice; None where there is none, or not any more."""
+    known = row.evidence.get("cube")
+    return row.table.cubes.filter(pk=known, is_there=True).first() if known else None
 
 
 def evidence_for(row: Advice, user: User) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from django.db.models import Sum
 
 from optimizer.advice.domain.stars.cube_advice import has_answered
-from optimizer.advice.selectors import planned_since
+from optimizer.advice.selectors import cube_of, planned_since
 from optimizer.cubes.domain.states import CubeState
 from optimizer.cubes.services.definitions import cube_declare
 from optimizer.cubes.services.upkeep import cube_pause
@@ -32,7 +32,7 @@ def cube_of_advice_pause(row: Advice, *, user: User, reason: str, now: datetime)
     Raises:
         As `cube_pause`.
     """
-    cube = _cube_of(row)
+    cube = cube_of(row)
     if cube is not None and cube.state == CubeState.ACTIVE:
         cube_pause(cube, user=user, reason=f"Advice: {reason}", now=now)
 
@@ -42,7 +42,7 @@ def advised_cube_watch(row: Advice, *, now: datetime) -> str:
 
     A cube that answers its tenth stays, and its advice is open no more. Called again at any time.
     """
-    cube = _cube_of(row)
+    cube = cube_of(row)
     if cube is None or cube.state != CubeState.ACTIVE:
         return ""
     if row.measured_from is None:
@@ -80,10 +80,6 @@ def _start(row: Advice, cube: Cube, *, now: datetime) -> None:
         Advice.objects.filter(pk=row.pk, measured_from=None).update(
             measured_from=now, n_already=n, bytes_already=n_bytes
         )
-
-
-def _cube_of(row: Advice) -> Cube | None:
-    return row.table.cubes.filter(pk=row.evidence.get("cube"), is_there=True).first()
 
 
 def _used_since(cube: Cube, day: date) -> Mapping[str, int]:

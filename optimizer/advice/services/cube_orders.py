@@ -1,6 +1,6 @@
 """Says which cubes a run shall estimate for a table, from what queries of four weeks group by."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -78,11 +78,13 @@ def _sums(groupings: Iterable[RecordedGrouping]) -> dict[str, int]:
     }
 
 
-def _refused(groupings: Iterable[RecordedGrouping]) -> list[Mapping[str, Any]]:
+def _refused(groupings: Iterable[RecordedGrouping]) -> list[dict[str, Any]]:
     """Return why no cube could answer queries, and how many, those that read most first."""
     by_reason: dict[str, list[RecordedGrouping]] = {}
     for one in groupings:
         if one.refused:
             by_reason.setdefault(one.refused, []).append(one)
-    found = [{"reason": reason, **_sums(those)} for reason, those in by_reason.items()]
+    found: list[dict[str, Any]] = [
+        {"reason": reason, **_sums(those)} for reason, those in by_reason.items()
+    ]
     return sorted(found, key=lambda one: (-one["n_bytes"], one["reason"]))[:REASONS_KEPT]

@@ -15,6 +15,7 @@ from optimizer.advice.selectors import (
     ADVICE_ORDERS,
     AdviceFilter,
     advice_visible,
+    cube_of,
     evidence_for,
     get_advice_for_user,
 )
@@ -87,7 +88,7 @@ def shown(request: HttpRequest, advice_id: int) -> HttpResponse:
         "evidence": evidence,
         "scans": [{**one, "filters": _told(one["filters"])} for one in evidence.get("shapes", ())],
         "charts": _charts(evidence),
-        "cube": row.table.cubes.filter(pk=evidence.get("cube")).first(),
+        "cube": cube_of(row),
         "tab_url": advice_tab_url(row.table),
         "is_on": policy_of(row.table).policy.is_on,
         "may_decide": policy_may_set(row.table.lake, str(row.table).lower(), user),

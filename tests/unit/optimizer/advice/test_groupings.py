@@ -140,9 +140,9 @@ def test_a_name_of_the_list_means_what_stands_there_and_using_is_a_key() -> None
         ),
         {"d.sales": 9, "d.shops": 1},
     )
-    assert [(one.dimensions, one.refused) for one in found] == [
-        ({"d.shops.region via fact.shop=d.shops.shop"}, "")
-    ]
+    (one,) = found
+    assert one.dimensions == {"d.shops.region via fact.shop=d.shops.shop"}
+    assert one.refused == ""
 
 
 def test_each_select_is_read_by_itself_and_one_without_aggregates_not_at_all() -> None:
