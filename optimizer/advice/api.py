@@ -20,7 +20,18 @@ from portal.ui.api.pages import KeysetList, Rows
 from portal.ui.api.serializers import ReasonSerializer
 
 ADVICE_FIELDS: tuple[str, ...] = (
-    *("id", "lake", "table_id", "table", "state", "subject", "proposed", "before", "expected"),
+    *(
+        "id",
+        "lake",
+        "table_id",
+        "table",
+        "state",
+        "subject",
+        "gives_up",
+        "proposed",
+        "before",
+        "expected",
+    ),
     *("bytes_a_day", "rewrite_bytes", "n_scans", "n_days", "made_at", "confirmed_at"),
     *("decided_by", "decided_at", "reason", "applied_at", "measured_from"),
     *("n_before", "n_after", "measured"),

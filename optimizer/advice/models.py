@@ -27,6 +27,9 @@ class Advice(models.Model):
         default=Subject.LAYOUT.value,
         help_text="the field of the policy that it would set, or `cube`",
     )
+    gives_up = models.BooleanField(
+        default=False, help_text="it takes away what nobody uses: index columns, or a cube"
+    )
     proposed = models.CharField(
         max_length=2200,
         help_text="to what, such as hilbert(a,b), or columns: id, user_id:bloom; or a cube",
@@ -75,6 +78,9 @@ class Advice(models.Model):
         """What it changes, in a few words."""
         if self.subject == Subject.LAYOUT:
             return self.proposed
+        if self.gives_up:
+            named = text_of(self.evidence.get("columns"))
+            return f"Pause cube {named}" if self.subject == Subject.CUBE else f"Give up {named}"
         if self.subject == Subject.CUBE:
             return f"Cube {self.cube_name}"
         return f"Index {text_of(self.evidence.get('columns'))}"

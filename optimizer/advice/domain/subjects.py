@@ -39,4 +39,6 @@ def text_of(value: object) -> str:
 
 def value_of(subject: Subject, text: str) -> str | Sequence[str]:
     """Return what the policy's field takes; the inverse of `text_of` but for names with a comma."""
-    return text if subject is Subject.LAYOUT else text.split(_COMMA)
+    if subject is Subject.LAYOUT:
+        return text
+    return text.split(_COMMA) if text else ()

@@ -9,9 +9,10 @@ from optimizer.advice.domain.stars.cube_advice import has_answered
 from optimizer.advice.selectors import cube_of, planned_since
 from optimizer.cubes.domain.states import CubeState
 from optimizer.cubes.services.definitions import cube_declare
-from optimizer.cubes.services.upkeep import cube_pause
+from optimizer.cubes.services.upkeep import cube_pause, cube_resume
 from optimizer.models import Advice, Cube
 from portal.access.models import User
+from portal.lake.errors import StaleState
 
 
 def cube_of_advice(row: Advice, *, user: User, reason: str, now: datetime) -> Cube:
@@ -35,6 +36,35 @@ def cube_of_advice_pause(row: Advice, *, user: User, reason: str, now: datetime)
     cube = cube_of(row)
     if cube is not None and cube.state == CubeState.ACTIVE:
         cube_pause(cube, user=user, reason=f"Advice: {reason}", now=now)
+
+
+def unused_cube_pause(row: Advice, *, user: User, reason: str, now: datetime) -> None:
+    """Pause the cube that an advice gives up, and keep in the row which one it is.
+
+    Raises:
+        As `cube_pause`; StaleState: `advice.cube`, it is there no more, or answered a query since.
+    """
+    cube = row.table.cubes.filter(name=row.proposed, is_there=True).first()
+    lately = row.confirmed_at.astimezone(UTC).date()
+    if cube is None or cube.uses.filter(day__gte=lately, n_queries__gt=0).exists():
+        raise StaleState(
+            "advice.cube",
+            f"The cube {row.proposed} of {row.table} was dropped, or answered a query since this "
+            "advice was made; nothing is changed. Dismiss the advice.",
+        )
+    cube_pause(cube, user=user, reason=f"Advice: {reason}", now=now)
+    row.evidence = {**row.evidence, "cube": cube.pk}
+
+
+def unused_cube_resume(row: Advice, *, user: User, reason: str, now: datetime) -> None:
+    """Have the cube built again that an advice paused; one that was dropped since is left alone.
+
+    Raises:
+        As `cube_resume`.
+    """
+    cube = cube_of(row)
+    if cube is not None and cube.state == CubeState.PAUSED:
+        cube_resume(cube, user=user, reason=f"Advice: {reason}", now=now)
 
 
 def advised_cube_watch(row: Advice, *, now: datetime) -> str:

@@ -8,7 +8,12 @@ from django.db import transaction
 from optimizer.advice.domain.states import AdviceState
 from optimizer.advice.domain.subjects import Subject, text_of, value_of
 from optimizer.advice.selectors import planned_since
-from optimizer.advice.services.advised_cubes import cube_of_advice, cube_of_advice_pause
+from optimizer.advice.services.advised_cubes import (
+    cube_of_advice,
+    cube_of_advice_pause,
+    unused_cube_pause,
+    unused_cube_resume,
+)
 from optimizer.iceberg.tables.selectors.scans import since
 from optimizer.models import Advice
 from optimizer.policies.selectors.policies import policy_current
@@ -44,11 +49,15 @@ def advice_apply(row: Advice, *, user: User, reason: str, now: datetime) -> Advi
                 f"The {subject.word} of {table} changed since this advice was made; ask for a new "
                 "one.",
             )
-        n, n_bytes = planned_since(one, since(now))
         one.state, one.applied_at = AdviceState.APPLIED, now
-        one.n_before, one.bytes_before = n, n_bytes
+        if one.gives_up:
+            # Nothing is measured afterwards, so other advice need not wait for it.
+            one.is_open = None
+        else:
+            one.n_before, one.bytes_before = planned_since(one, since(now))
         if not subject.is_of_policy:
-            cube_of_advice(one, user=user, reason=why, now=now)
+            act = unused_cube_pause if one.gives_up else cube_of_advice
+            act(one, user=user, reason=why, now=now)
         _decide(one, user, why, now, "optimizer.advice_applied")
         if not subject.is_of_policy:
             return one
@@ -77,7 +86,8 @@ def advice_roll_back(row: Advice, *, user: User, reason: str, now: datetime) -> 
         one.state, one.is_open = AdviceState.ROLLED_BACK, None
         _decide(one, user, why, now, "optimizer.advice_rolled_back")
         if not subject.is_of_policy:
-            cube_of_advice_pause(one, user=user, reason=why, now=now)
+            undo = unused_cube_resume if one.gives_up else cube_of_advice_pause
+            undo(one, user=user, reason=why, now=now)
             return one
         before = {key: value for key, value in values.items() if key != subject}
         if one.before:

@@ -152,7 +152,9 @@ class _Findings:
         return layouts.filter(measured_from=None).exists()
 
     def _outdate(self, subject: Subject) -> None:
-        self.table.advice.filter(state=AdviceState.NEW, subject=subject).update(
+        # What gives something up stands on other evidence, and is judged where that is read.
+        waiting = self.table.advice.filter(state=AdviceState.NEW, gives_up=False)
+        waiting.filter(subject=subject).update(
             state=AdviceState.OUTDATED, is_open=None, decided_at=self.now
         )
 
@@ -187,7 +189,9 @@ class _Findings:
         of_subject = self.table.advice.filter(subject=subject)
         with transaction.atomic():
             open_one = of_subject.select_for_update().filter(is_open=True).first()
-            if open_one is not None and open_one.state == AdviceState.APPLIED:
+            if open_one is not None and (
+                open_one.state == AdviceState.APPLIED or open_one.gives_up
+            ):
                 return
             if open_one is not None and open_one.proposed == proposed:
                 Advice.objects.filter(pk=open_one.pk).update(**fields)
