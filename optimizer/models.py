@@ -15,7 +15,7 @@ from optimizer.iceberg.inspect.models import HealthPoint, PartitionHealth
 from optimizer.iceberg.maintenance.models import Quarantine
 from optimizer.iceberg.tables.models import Commit, IcebergTable, LayoutWrite, ScanFilter, ScanShape
 from optimizer.policies.models import PolicyVersion
-from optimizer.queries.models import QueryDay, RecordedQuery
+from optimizer.queries.models import QueryDay, QueryGrouping, RecordedQuery
 from optimizer.removals.models import RemovalPlan
 from optimizer.usage.models import ReportSender
 
@@ -41,6 +41,7 @@ __all__ = [
     "PolicyVersion",
     "Quarantine",
     "QueryDay",
+    "QueryGrouping",
     "RecordedQuery",
     "RemovalPlan",
     "ReportSender",

@@ -7,6 +7,7 @@ from optimizer.advice.selectors import (
     ADVICE_ORDERS,
     AdviceFilter,
     advice_visible,
+    evidence_for,
     get_advice_for_user,
 )
 from optimizer.advice.services.decisions import advice_apply, advice_dismiss, advice_roll_back
@@ -19,7 +20,18 @@ from portal.ui.api.pages import KeysetList, Rows
 from portal.ui.api.serializers import ReasonSerializer
 
 ADVICE_FIELDS: tuple[str, ...] = (
-    *("id", "lake", "table_id", "table", "state", "subject", "proposed", "before", "expected"),
+    *(
+        "id",
+        "lake",
+        "table_id",
+        "table",
+        "state",
+        "subject",
+        "gives_up",
+        "proposed",
+        "before",
+        "expected",
+    ),
     *("bytes_a_day", "rewrite_bytes", "n_scans", "n_days", "made_at", "confirmed_at"),
     *("decided_by", "decided_at", "reason", "applied_at", "measured_from"),
     *("n_before", "n_after", "measured"),
@@ -79,8 +91,10 @@ class AdviceDetail(ApiView):
 
     @operation("optimizer_advice_get", answer=AdviceDetailSerializer)
     def get(self, advice_id: int) -> object:
-        """Return an advice with the scans that it stands on and what was tried."""
-        return get_advice_for_user(advice_id, self.user)
+        """Return an advice with the scans or queries that it stands on and what was tried."""
+        row = get_advice_for_user(advice_id, self.user)
+        row.evidence = evidence_for(row, self.user)
+        return row
 
 
 class AdviceApply(ApiView):
@@ -88,7 +102,7 @@ class AdviceApply(ApiView):
 
     @operation("optimizer_advice_apply", body=ReasonSerializer, answer=AdviceSerializer)
     def post(self, advice_id: int) -> object:
-        """Set the table's policy to what is advised; the optimizer does the rest."""
+        """Set the table's policy to what is advised, or define the cube; the optimizer builds."""
         row = get_advice_for_user(advice_id, self.user)
         return advice_apply(row, user=self.user, reason=self.data["reason"], now=timezone.now())
 
@@ -108,7 +122,7 @@ class AdviceRollBack(ApiView):
 
     @operation("optimizer_advice_roll_back", body=ReasonSerializer, answer=AdviceSerializer)
     def post(self, advice_id: int) -> object:
-        """Give the table's policy back what it had; files stay as they lie."""
+        """Give the table's policy back what it had, or pause the cube; files stay as they lie."""
         row = get_advice_for_user(advice_id, self.user)
         return advice_roll_back(row, user=self.user, reason=self.data["reason"], now=timezone.now())
 

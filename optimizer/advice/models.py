@@ -10,7 +10,7 @@ from optimizer.iceberg.tables.models import IcebergTable
 
 
 class Advice(models.Model):
-    """One change of a table's policy that recorded scans speak for; it is never deleted."""
+    """One change that recorded scans or queries speak for; it is never deleted."""
 
     table = models.ForeignKey(IcebergTable, on_delete=models.CASCADE, related_name="advice")
     state = models.CharField(
@@ -19,15 +19,20 @@ class Advice(models.Model):
         default=AdviceState.NEW.value,
     )
     # True while it is new or applied, null afterwards: MariaDB knows no conditional uniqueness.
+    # A cube that has shown that it pays is not open any more, so that another can be advised.
     is_open = models.BooleanField(null=True, default=True)
     subject = models.CharField(
         max_length=16,
         choices=[(one.value, one.value) for one in Subject],
         default=Subject.LAYOUT.value,
-        help_text="the field of the policy that it would set",
+        help_text="the field of the policy that it would set, or `cube`",
+    )
+    gives_up = models.BooleanField(
+        default=False, help_text="it takes away what nobody uses: index columns, or a cube"
     )
     proposed = models.CharField(
-        max_length=2200, help_text="to what, such as hilbert(a,b), or columns: id, user_id:bloom"
+        max_length=2200,
+        help_text="to what, such as hilbert(a,b), or columns: id, user_id:bloom; or a cube",
     )
     before = models.CharField(max_length=2200, blank=True, help_text="of the table's policy then")
     expected = models.FloatField(help_text="bytes that would be planned, of one planned then")
@@ -35,7 +40,9 @@ class Advice(models.Model):
     rewrite_bytes = models.BigIntegerField(help_text="that taking it once would rewrite")
     n_scans = models.BigIntegerField(help_text="that it stands on")
     n_days = models.PositiveIntegerField(help_text="on which they came")
-    evidence = models.JSONField(help_text="shapes of filters, what was tried, the sample")
+    evidence = models.JSONField(
+        help_text="shapes of filters or groupings, what was tried, the sample"
+    )
     run = models.UUIDField(null=True)
     made_at = models.DateTimeField()
     confirmed_at = models.DateTimeField(help_text="when a run last came to the same")
@@ -71,7 +78,17 @@ class Advice(models.Model):
         """What it changes, in a few words."""
         if self.subject == Subject.LAYOUT:
             return self.proposed
+        if self.gives_up:
+            named = text_of(self.evidence.get("columns"))
+            return f"Pause cube {named}" if self.subject == Subject.CUBE else f"Give up {named}"
+        if self.subject == Subject.CUBE:
+            return f"Cube {self.cube_name}"
         return f"Index {text_of(self.evidence.get('columns'))}"
+
+    @property
+    def cube_name(self) -> str:
+        """The name of an advised cube."""
+        return self.proposed.partition(":")[0]
 
     @property
     def saved_a_day(self) -> int:
@@ -80,7 +97,14 @@ class Advice(models.Model):
 
     @property
     def measured(self) -> float | None:
-        """Bytes planned a scan since the rewrite, of one before; None as long as none was seen."""
+        """Bytes planned a scan since the rewrite, of one before; None as long as none was seen.
+
+        Of a cube: bytes that were read since, of those that would have been read without it.
+        """
+        if self.subject == Subject.CUBE:
+            since = self.evidence.get("since") or {}
+            whole = since.get("n_bytes", 0) + since.get("n_bytes_saved", 0)
+            return since.get("n_bytes", 0) / whole if whole and self.n_after else None
         if not (self.n_before and self.bytes_before and self.n_after):
             return None
         return (self.bytes_after or 0) / self.n_after / (self.bytes_before / self.n_before)

@@ -9,6 +9,7 @@ from optimizer.advice.services.automatic import advice_apply_automatic
 from optimizer.advice.services.findings import findings_ingest
 from optimizer.advice.services.measuring import advice_watch
 from optimizer.advice.services.requests import KIND, tables_due
+from optimizer.advice.services.unused import unused_find
 from portal.runs.domain import Schedule
 from portal.runs.kinds.registry import RunKind, register
 from portal.runs.kinds.ticks import Tick, register_tick
@@ -43,4 +44,5 @@ def register_advice_kind() -> None:
     """Tell the platform of the run of this file, and of what is watched between runs."""
     register(AdviceKind())
     register_tick(Tick("advice.apply", timedelta(minutes=1), advice_apply_automatic))
+    register_tick(Tick("advice.unused", timedelta(minutes=10), unused_find))
     register_tick(Tick("advice.watch", timedelta(minutes=1), advice_watch))

@@ -10,11 +10,13 @@ from django.db.models import Max, QuerySet, Sum
 
 from optimizer.advice.domain.filters import read_filters
 from optimizer.advice.domain.served import index_for
+from optimizer.advice.domain.stars.names import tables_in
 from optimizer.advice.domain.states import AdviceState
 from optimizer.advice.domain.subjects import Subject
 from optimizer.iceberg.indexing.domain.wanted import WantedIndex, parse_all_wanted
+from optimizer.iceberg.tables.selectors.groupings import tables_seen
 from optimizer.iceberg.tables.selectors.scans import since
-from optimizer.models import Advice, IcebergTable, ScanShape
+from optimizer.models import Advice, Cube, IcebergTable, ScanShape
 from portal.access.models import User
 from portal.access.visibility import visible_to
 from portal.lake.errors import NotVisible
@@ -123,8 +125,11 @@ def served_by_indexes(
 def planned_since(row: Advice, day: date) -> tuple[int, int]:
     """Return the scans of an advice's filters from a day on, and the bytes that they planned.
 
-    Of advice on indexes without those that its indexes left out afterwards.
+    Of advice on indexes without those that its indexes left out afterwards. Of advice on a cube
+    these are the queries of its groupings, and the bytes that all scans of the table planned.
     """
+    if row.subject == Subject.CUBE:
+        return _grouped_since(row, day)
     digests = [one["digest"] for one in row.evidence.get("shapes", ())]
     rows = row.table.scan_shapes.filter(digest__in=digests, day__gte=day)
     total = rows.aggregate(n=Sum("n_scans"), n_bytes=Sum("n_bytes"))
@@ -132,6 +137,44 @@ def planned_since(row: Advice, day: date) -> tuple[int, int]:
     if row.subject == Subject.INDEXES:
         n_bytes = max(0, n_bytes - _dropped_since(row, day))
     return total["n"] or 0, n_bytes
+
+
+def _grouped_since(row: Advice, day: date) -> tuple[int, int]:
+    groupings = row.table.groupings.filter(digest__in=row.evidence["digests"], day__gte=day)
+    scans = row.table.scan_filters.filter(column="", kind="", day__gte=day)
+    n_bytes = scans.aggregate(n=Sum("n_bytes"))["n"] or 0
+    return groupings.aggregate(n=Sum("n_queries"))["n"] or 0, n_bytes
+
+
+def cube_of(row: Advice) -> Cube | None:
+    """Return the cube that was defined of an advice; None where there is none, or not any more."""
+    known = row.evidence.get("cube")
+    return row.table.cubes.filter(pk=known, is_there=True).first() if known else None
+
+
+def evidence_for(row: Advice, user: User) -> dict[str, Any]:
+    """Return an advice's evidence without what names a table that the person may not see.
+
+    `is_hidden` says that the definition of a cube is left out.
+    """
+    evidence = dict(row.evidence)
+    if row.subject != Subject.CUBE:
+        return evidence
+    groupings = evidence.get("groupings", ())
+    joined = {one["table"] for one in (evidence.get("definition") or {}).get("joins", ())}
+    tried = [(one, {join["table"] for join in one["joins"]}) for one in evidence.get("tried", ())]
+    named = {name for one in groupings for name in (*one["tables"], *tables_in(one["joins"]))}
+    seen = tables_seen(row.table.lake, user, named.union(joined, *(tables for _, tables in tried)))
+    evidence["groupings"] = [
+        one if set(one["tables"]) <= seen else {**one, "shape": ""}
+        for one in groupings
+        if tables_in(one["joins"]) <= seen
+    ]
+    evidence["tried"] = [one for one, tables in tried if tables <= seen]
+    evidence["is_hidden"] = not joined <= seen
+    if evidence["is_hidden"]:
+        evidence.pop("definition")
+    return evidence
 
 
 def _dropped_since(row: Advice, day: date) -> int:

@@ -57,6 +57,10 @@ class EngineQueriesSerializer(serializers.Serializer[Any]):
     n_unread = serializers.IntegerField(read_only=True, help_text="whose plan could not be read")
     n_repeated = serializers.IntegerField(read_only=True, help_text="events that came again")
     unread = serializers.CharField(read_only=True, help_text="why, of the last unread one")
+    n_unparsed = serializers.IntegerField(
+        read_only=True, help_text="of whose text groups and aggregates could not be read"
+    )
+    unparsed = serializers.CharField(read_only=True, help_text="why, of the last such one")
     last_at = serializers.DateTimeField(read_only=True)
 
 

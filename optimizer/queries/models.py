@@ -1,8 +1,10 @@
-"""Which queries were counted already, and how many each engine told of by day."""
+"""Which queries were counted already, how many each engine told of, and what they group by."""
 
 from typing import ClassVar
 
 from django.db import models
+
+from optimizer.iceberg.tables.models import IcebergTable
 
 
 class RecordedQuery(models.Model):
@@ -38,6 +40,10 @@ class QueryDay(models.Model):
     n_unread = models.BigIntegerField(default=0, help_text="queries whose plan could not be read")
     n_repeated = models.BigIntegerField(default=0, help_text="events that came again")
     unread = models.CharField(max_length=1000, blank=True, help_text="why, of the last unread one")
+    n_unparsed = models.BigIntegerField(
+        default=0, help_text="queries of whose text groups and aggregates could not be read"
+    )
+    unparsed = models.CharField(max_length=1000, blank=True, help_text="why, of the last such one")
     last_at = models.DateTimeField()
 
     class Meta:
@@ -49,3 +55,39 @@ class QueryDay(models.Model):
 
     def __str__(self) -> str:
         return f"{self.engine} {self.day}"
+
+
+class QueryGrouping(models.Model):
+    """What queries of one day grouped a fact table by, and aggregated; without any constant.
+
+    Of a table and day a fixed number of groupings are told apart. What comes beyond is summed in
+    one row without a digest.
+    """
+
+    table = models.ForeignKey(IcebergTable, on_delete=models.CASCADE, related_name="groupings")
+    digest = models.CharField(max_length=32, blank=True, help_text="of all that follows")
+    dimensions = models.JSONField(
+        default=list, help_text="columns, those of joined tables with the keys that lead to them"
+    )
+    measures = models.JSONField(default=list, help_text="function(column), in order")
+    joins = models.JSONField(default=list, help_text="keys that lead to each joined table")
+    refused = models.CharField(
+        max_length=200, blank=True, help_text="why no cube could answer it; empty where one could"
+    )
+    day = models.DateField(help_text="in UTC, when the query was told of")
+    n_queries = models.BigIntegerField(default=0)
+    n_bytes = models.BigIntegerField(default=0, help_text="of the table, as its scans count them")
+    seconds = models.FloatField(default=0, help_text="of the whole queries, where they are known")
+    last_at = models.DateTimeField()
+    shape = models.TextField(blank=True, help_text="of one such query, without its constants")
+    tables = models.JSONField(default=list, help_text="all that the shape names, as db.table")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["table", "day", "digest"], name="optimizer_grouping_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.dimensions) or 'all rows'} {self.day}"

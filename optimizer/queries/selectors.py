@@ -9,7 +9,11 @@ from django.db.models import Max, Sum
 from optimizer.iceberg.tables.selectors.scans import since
 from optimizer.models import QueryDay
 
-_SUMS = ("n_queries", "n_scans", "n_unknown", "n_failed", "n_unread", "n_repeated")
+_SUMS = (
+    *("n_queries", "n_scans", "n_unknown", "n_failed"),
+    *("n_unread", "n_unparsed", "n_repeated"),
+)
+_SAID = ("unread", "unparsed")
 
 
 def queries_lately(lake: str, *, now: datetime) -> Sequence[Mapping[str, Any]]:
@@ -20,6 +24,8 @@ def queries_lately(lake: str, *, now: datetime) -> Sequence[Mapping[str, Any]]:
     )
     found: list[dict[str, Any]] = [dict(one) for one in sums.order_by("engine")]
     for one in found:
-        unread = days.filter(engine=one["engine"]).exclude(unread="").order_by("-day").first()
-        one["unread"] = unread.unread if unread is not None else ""
+        of_engine = days.filter(engine=one["engine"])
+        for name in _SAID:
+            last = of_engine.exclude(**{name: ""}).order_by("-day").values_list(name, flat=True)
+            one[name] = last.first() or ""
     return found

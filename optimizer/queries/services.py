@@ -1,7 +1,7 @@
-"""Takes an engine's word of a query in, once: its scans are added to the sums of their tables."""
+"""Takes an engine's word of a query in, once: scans and groupings go into sums of their tables."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,8 +11,10 @@ from django.db.models import F
 
 from optimizer.advice.domain.scan_reports import Scanned
 from optimizer.cubes.domain.readers import Engine
+from optimizer.iceberg.tables.services.groupings import GroupedQuery, grouping_report
 from optimizer.iceberg.tables.services.scans import KEPT_DAYS, scan_report
 from optimizer.models import IcebergTable, QueryDay, RecordedQuery
+from optimizer.queries.domain.query_groupings import Grouped, groupings_of
 from optimizer.queries.domain.query_record import QueryRecord, TableScan
 from optimizer.queries.domain.trino_events import read_event
 from portal.access.lakes import get_lake
@@ -50,30 +52,35 @@ def trino_query_report(
 def query_take(lake: str, query: QueryRecord, *, user: User, now: datetime) -> QueryTaken:
     """Add the scans of a completed query to the sums of the tables that the person sees.
 
-    A query that comes again adds nothing. One that cannot be read is counted, and accepted: an
-    engine would send it again and again.
+    What it groups and aggregates is added beside them, without its text and constants. A query that
+    comes again adds nothing. One that cannot be read is counted, and accepted: an engine would send
+    it again and again.
     """
     rows = _tables(lake, query.scans, user)
+    known = [(row, one) for one in query.scans if (row := rows.get(one.place)) is not None]
+    read = _read_of(known, query)
+    grouped = groupings_of(query, {str(row).lower(): _columns(row) for row, _ in known}, read)
     with transaction.atomic():
         if not _is_new(lake, query, user=user, now=now):
             _count(lake, query.engine, now, n_repeated=1)
             return QueryTaken(0, repeated=True)
-        known = [(row, one) for one in query.scans if (row := rows.get(one.place)) is not None]
         # In one order everywhere, so that events of the same tables wait for each other.
         summed = [] if query.has_own_reports else sorted(known, key=lambda pair: pair[0].pk)
         for row, one in summed:
             scan_report(row, _scanned(one, row, query.engine), now=now)
+        _group(grouped, query, {str(row).lower(): row for row, _ in known}, read, now=now)
         n_scans, n_unknown = len(known), len(query.scans) - len(known)
         _count(
             lake,
             query.engine,
             now,
-            unread=query.unread,
+            said={"unread": query.unread, "unparsed": grouped.problem},
             n_queries=1,
             n_scans=n_scans,
             n_unknown=n_unknown,
             n_failed=int(query.is_failed),
             n_unread=int(query.unread != ""),
+            n_unparsed=int(grouped.problem != ""),
         )
     return QueryTaken(n_scans, n_unknown, unread=query.unread)
 
@@ -88,6 +95,41 @@ def _scanned(scan: TableScan, row: IcebergTable, engine: Engine) -> Scanned:
     n_files = math.ceil(scan.share * scan.n_files)
     n_bytes = scan.n_bytes if row.n_bytes is None else int(scan.share * row.n_bytes)
     return Scanned(scan.filters, n_files, scan.n_files - n_files, n_bytes, engine)
+
+
+def _read_of(known: Sequence[tuple[IcebergTable, TableScan]], query: QueryRecord) -> dict[str, int]:
+    """Return the bytes that a query read of each table, by `db.table`.
+
+    Where no scan says it, what the whole query read is shared out by the sizes of the tables.
+    """
+    found: dict[str, int] = {}
+    for row, one in known:
+        name = str(row).lower()
+        found[name] = found.get(name, 0) + _scanned(one, row, query.engine).n_bytes
+    if any(found.values()):
+        return found
+    sizes = {str(row).lower(): row.n_bytes or 0 for row, _ in known}
+    whole = sum(sizes.values())
+    return {name: query.n_bytes * size // whole if whole else 0 for name, size in sizes.items()}
+
+
+def _columns(row: IcebergTable) -> frozenset[str]:
+    return frozenset(name.lower() for name in row.columns)
+
+
+def _group(
+    grouped: Grouped,
+    query: QueryRecord,
+    rows: Mapping[str, IcebergTable],
+    read: Mapping[str, int],
+    *,
+    now: datetime,
+) -> None:
+    for one, times in sorted(grouped.shares(), key=lambda pair: rows[pair[0].table].pk):
+        told = GroupedQuery(
+            read[one.table] // times, (query.seconds or 0.0) / times, grouped.shape, grouped.tables
+        )
+        grouping_report(rows[one.table], one, told, now=now)
 
 
 def _tables(
@@ -109,7 +151,9 @@ def _is_new(lake: str, query: QueryRecord, *, user: User, now: datetime) -> bool
     return is_new
 
 
-def _count(lake: str, engine: Engine, now: datetime, *, unread: str = "", **added: int) -> None:
+def _count(
+    lake: str, engine: Engine, now: datetime, *, said: Mapping[str, str] | None = None, **added: int
+) -> None:
     today = now.astimezone(UTC).date()
     key = {"lake": lake, "engine": engine, "day": today}
     _, is_first = QueryDay.objects.get_or_create(**key, defaults={"last_at": now})
@@ -117,6 +161,5 @@ def _count(lake: str, engine: Engine, now: datetime, *, unread: str = "", **adde
         RecordedQuery.objects.filter(at__lt=now - KNOWN_FOR).delete()
         QueryDay.objects.filter(day__lt=today - timedelta(days=KEPT_DAYS)).delete()
     sums: dict[str, Any] = {name: F(name) + n for name, n in added.items() if n}
-    if unread:
-        sums["unread"] = unread[:1000]
+    sums |= {name: text[:1000] for name, text in (said or {}).items() if text}
     QueryDay.objects.filter(**key).update(last_at=now, **sums)

@@ -4,10 +4,13 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from optimizer.advice.domain.asked import Aggregate
 from optimizer.advice.domain.filters import Filter, FilterKind
 from optimizer.advice.domain.scan_reports import Scanned
+from optimizer.advice.domain.stars.groupings import StarGrouping
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.cubes.domain.drafts import Draft
+from optimizer.iceberg.tables.services.groupings import GroupedQuery, grouping_report
 from optimizer.iceberg.tables.services.scans import scan_report
 from optimizer.models import Advice, IcebergTable, PolicyVersion, Quarantine, RemovalPlan
 from tests.component.optimizer.cubes.cube_rows import cube, estimate
@@ -58,10 +61,13 @@ def optimizer_values(now: datetime) -> Mapping[str, Any]:
     shown = hudi_shown.hudi("orders", seen=healthy, db="sales", owner="alice")
     held = hudi("held", db="sales", owner="alice", is_paused=True, paused_by="otto")
     changed = Draft("of_shop", dimensions="shop", measures="price: sum")
+    by_shop = StarGrouping("sales.orders", frozenset({"shop"}), frozenset({Aggregate("sum", "id")}))
+    grouping_report(row, by_shop, GroupedQuery(900, 1.0, "SELECT ?"), now=now)
     scan_report(row, Scanned((Filter("id", FilterKind.EQUAL),), 9, 0, 900, "spark"), now=now)
     return {
         "advice_id": _advice(row, now).pk,
         "index_advice_id": _advice(row, now, subject="index_columns", proposed="id").pk,
+        "cube_advice_id": _advice(row, now, subject="cube", proposed="by_shop: shop").pk,
         "applied_advice_id": _advice(paused, now, state="APPLIED", proposed="").pk,
         "cube_id": cube(row, "of_shop", now=now).pk,
         "paused_cube_id": cube(row, "resting", now=now, state="PAUSED").pk,
@@ -87,6 +93,7 @@ def _advice(row: IcebergTable, now: datetime, **values: Any) -> Advice:
         **{"partition": "dt=1", "n_rows": 90, "n_files_tried": 9, "now": 1.0},
         "options": [{"layout": "sort(id)", "share": 0.2}],
         "shapes": [{"digest": "d", "filters": [["id", "="]], **scans}],
+        "digests": [],
         "left_out": [{"column": "tags", "reason": "It has no order."}],
     }
     fields = {"proposed": "sort(id)", "expected": 0.2, "evidence": evidence, "made_at": now}

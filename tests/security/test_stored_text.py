@@ -24,7 +24,7 @@ from lifecycle.models import (
     StandingRule,
     TableFinding,
 )
-from optimizer.models import Advice
+from optimizer.models import Advice, QueryGrouping
 from portal.audit.services import audit_record
 from portal.people.models import ApiToken
 from portal.runs.models import Run, RunEvent
@@ -58,6 +58,21 @@ def _evidence(payload: str) -> dict[str, Any]:
         "shapes": [{"digest": "d", "filters": [[payload, "="]], **scans}],
         "left_out": [{"column": payload, "reason": payload}],
         "columns": [payload],
+        **{"n_bytes": 9, "kept_a_day": 9, "digests": [], "estimate": {"n_files": 9}},
+        "definition": {
+            "name": payload,
+            "joins": [{"alias": payload, "table": payload, "on": [[payload, payload]]}],
+            "dimensions": [{"name": payload, "expression": payload, "type": payload}],
+            "measures": [{"name": payload, "expression": payload, "functions": [payload]}],
+        },
+        "groupings": [
+            {
+                **{"dimensions": [payload], "measures": [payload], "joins": [], "tables": []},
+                **{"shape": payload, "n_queries": 9, "n_bytes": 9, "seconds": 9.0, "n_days": 9},
+            }
+        ],
+        "tried": [{"text": payload, "joins": [], "refused": payload}],
+        "refused": [{"reason": payload, "n_queries": 9, "n_bytes": 9}],
         "indexes": [{"column": payload, "kind": payload, "refused": payload}],
     }
 
@@ -66,6 +81,9 @@ def poison(target: Target, payload: str) -> None:
     """Put the payload wherever somebody outside the portal may put text."""
     TableFinding.objects.update(owner=payload[:128], location=f"file:///{payload}")
     Advice.objects.update(reason=payload, evidence=_evidence(payload))
+    QueryGrouping.objects.update(
+        dimensions=[payload], measures=[payload], refused=payload, shape=payload
+    )
     DatabaseFinding.objects.update(owner=payload[:128], location=f"file:///{payload}")
     SamplePartition.objects.update(partition=f"dt={payload}", location=payload, reason=payload)
     PathFinding.objects.create(

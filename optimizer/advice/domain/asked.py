@@ -4,6 +4,7 @@ It is read from the query's text. A condition above a subquery or a CTE is the o
 an engine may push it further down, and says so in its own events.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
@@ -18,12 +19,17 @@ from optimizer.pruning.domain.uses import Found, Names, uses_in
 from portal.lake.errors import RuleViolation
 
 T = TypeVar("T")
+_PLAIN = re.compile(r"\w+", re.ASCII)
 Columns = Mapping[str, frozenset[str]]
 """The columns of tables, in lower case, by `database.table`."""
 
 
 class Aggregate(NamedTuple):
-    """An aggregate; `column` is `*` for all rows, and empty for an expression."""
+    """An aggregate; `column` is `*` for all rows.
+
+    Arithmetic of a table's columns stands as it is written (`price * quantity`); of any other
+    expression it is empty.
+    """
 
     function: str
     column: str
@@ -46,6 +52,10 @@ class Asked:
     groups: tuple[str, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
     joins: tuple[JoinKey, ...] = ()
+    select: int = 0
+    """Counts the SELECTs of the query; what is joined with each other has one number."""
+    unfit: str = ""
+    """What of the SELECT is in none of the above, as the end of a sentence; empty: nothing."""
 
 
 def asked_in(sql: str, dialect: str, names: Names, columns: Columns) -> list[Asked]:
@@ -57,17 +67,22 @@ def asked_in(sql: str, dialect: str, names: Names, columns: Columns) -> list[Ask
     Raises:
         RuleViolation: `advice.syntax`, the text cannot be read; `prune.syntax`, `prune.catalog`.
     """
-    tree = _query(sql, dialect)
+    tree = query_in(sql, dialect)
     found = [] if tree is None else uses_in(tree, dialect, names)
     scopes = {id(one.scope): one.scope for one in found}.values()
     answers = {one.use.number: Asked(one.use.name) for one in found}
-    for scope in scopes:
+    for number, scope in enumerate(scopes):
         here = [one for one in found if one.scope is scope]
-        _Reader(scope, here, columns).read_into(answers)
+        _Reader(scope, here, columns).read_into(answers, number)
     return list(answers.values())
 
 
-def _query(sql: str, dialect: str) -> exp.Query | None:
+def query_in(sql: str, dialect: str) -> exp.Query | None:
+    """Return the one SELECT that a text reads by; None where it has none, or several statements.
+
+    Raises:
+        RuleViolation: `advice.syntax`.
+    """
     try:
         trees = [one for one in sqlglot.parse(sql, dialect=dialect) if one is not None]
     except (SqlglotError, RecursionError, ValueError) as error:
@@ -88,12 +103,12 @@ class _Reader:
         self._scope, self._uses, self._columns = scope, uses, columns
         self._by_alias = {one.use.alias.lower(): one for one in uses}
 
-    def read_into(self, answers: dict[int, Asked]) -> None:
+    def read_into(self, answers: dict[int, Asked], select: int) -> None:
         """Add what this SELECT asks of its tables."""
         filters = [one for node in self._conditions() for one in self._filters(node)]
         groups = [one for node in self._grouped() for one in self._owned(node)]
         aggregates = list(self._aggregates())
-        joins = [one for node in self._conditions() for one in self._joins(node)]
+        joins = [one for node in self._conditions() for one in self._joins(node)] + self._using()
         for number in {one.use.number for one in self._uses}:
             answers[number] = replace(
                 answers[number],
@@ -101,7 +116,24 @@ class _Reader:
                 groups=_of(number, groups),
                 aggregates=_of(number, aggregates),
                 joins=_of(number, joins),
+                select=select,
+                unfit=self._unfit(),
             )
+
+    def _unfit(self) -> str:
+        if len(self._scope.selected_sources) > len(self._uses):
+            return "reads a subquery, or what is no table of the lake, beside it"
+        if any(one.find(exp.Query) for one in self._conditions()):
+            return "has a subquery in a condition"
+        if any(
+            one.kind in ("SEMI", "ANTI") for one in self._scope.expression.args.get("joins") or []
+        ):
+            return "is only looked up by a semi or anti join"
+        for node in (*self._conditions(), *self._grouped()):
+            for one in node.find_all(exp.Column):
+                if self._owner(one) is None:
+                    return "names a column of which the table is not known"
+        return ""
 
     def _conditions(self) -> list[exp.Expr]:
         select = self._scope.expression
@@ -139,6 +171,23 @@ class _Reader:
             (right, JoinKey(right_name, tables[left], left_name)),
         ]
 
+    def _using(self) -> list[tuple[int, JoinKey]]:
+        """Return the keys of JOIN .. USING, where one table before the join has each."""
+        found: list[tuple[int, JoinKey]] = []
+        for join in self._scope.expression.args.get("joins") or []:
+            right = self._by_alias.get(join.alias_or_name.lower())
+            for name in (one.name.lower() for one in join.args.get("using") or []):
+                lefts = [
+                    one
+                    for one in self._uses
+                    if one is not right and name in self._columns.get(one.use.name, ())
+                ]
+                if right is not None and len(lefts) == 1:
+                    left = lefts[0]
+                    found.append((left.use.number, JoinKey(name, right.use.name, name)))
+                    found.append((right.use.number, JoinKey(name, left.use.name, name)))
+        return found
+
     def _pair(self, node: exp.EQ) -> tuple[tuple[int, str], tuple[int, str]] | None:
         sides = [one.unnest() for one in (node.left, node.right)]
         if not all(isinstance(one, exp.Column) for one in sides):
@@ -154,18 +203,39 @@ class _Reader:
         select = self._scope.expression
         group = select.args.get("group")
         for one in group.expressions if group else []:
-            if isinstance(one, exp.Literal) and one.this.isdigit():
-                place = int(one.this) - 1
-                yield from select.expressions[place : place + 1]
-            else:
-                yield one
+            yield from self._meant(one)
+        for key in ("rollup", "cube", "grouping_sets"):
+            for one in (group.args.get(key) or []) if group else []:
+                yield from [one] if isinstance(one, exp.Expr) else []
+
+    def _meant(self, node: exp.Expr) -> Iterable[exp.Expr]:
+        """Give what a part of GROUP BY means: a place or a name of the SELECT's list, or itself."""
+        select = self._scope.expression
+        if isinstance(node, exp.Literal) and node.this.isdigit():
+            place = int(node.this) - 1
+            yield from select.expressions[place : place + 1]
+            return
+        if isinstance(node, exp.Column) and not node.table:
+            name = node.name.lower()
+            is_ours = any(name in self._columns.get(one.use.name, ()) for one in self._uses)
+            named = [
+                one.this
+                for one in select.expressions
+                if isinstance(one, exp.Alias) and one.alias.lower() == name
+            ]
+            if named and not is_ours:
+                yield named[0]
+                return
+        yield node
 
     def _aggregates(self) -> Iterable[tuple[int, Aggregate]]:
         select = self._scope.expression
         nodes = [*select.expressions, select.args.get("having"), select.args.get("order")]
         for node in nodes:
             for one in node.find_all(exp.AggFunc) if node is not None else ():
-                if one.find_ancestor(exp.Select) is select:
+                # Over a window it is computed from rows that are grouped already.
+                is_window = isinstance(one.parent, exp.Window)
+                if one.find_ancestor(exp.Select) is select and not is_window:
                     yield from self._aggregate(one)
 
     def _aggregate(self, node: exp.AggFunc) -> Iterable[tuple[int, Aggregate]]:
@@ -173,13 +243,18 @@ class _Reader:
         if isinstance(inner, exp.Distinct):
             function = f"{function} distinct"
             inner = inner.expressions[0] if len(inner.expressions) == 1 else inner
-        if isinstance(inner, exp.Star) or inner is None:
+        if isinstance(node.parent, exp.Filter):
+            function = f"{function} filter"
+        if isinstance(inner, exp.Star | exp.Literal) or inner is None:
             # All rows are asked of whichever table stands first.
             yield from [(self._uses[0].use.number, Aggregate(function, "*"))]
             return
-        is_plain = isinstance(inner, exp.Column)
-        for number, name in self._owned(inner):
-            yield number, Aggregate(function, name if is_plain else "")
+        owned = self._owned(inner)
+        text = arithmetic_of(inner) if len({number for number, _ in owned}) == 1 else ""
+        if not owned:
+            # Of a column whose table is not known: it is no aggregate of nothing.
+            owned = [(self._uses[0].use.number, "")]
+        yield from dict.fromkeys((number, Aggregate(function, text)) for number, _ in owned)
 
     # -- columns ---------------------------------------------------------------------------
 
@@ -202,6 +277,27 @@ class _Reader:
         name = column.name.lower()
         having = [one for one in self._uses if name in self._columns.get(one.use.name, frozenset())]
         return having[0].use.number if len(having) == 1 else None
+
+
+_ARITHMETIC = (exp.Column, exp.Identifier, exp.Paren, exp.Add, exp.Sub, exp.Mul, exp.Neg)
+
+
+def arithmetic_of(node: exp.Expr) -> str:
+    """Return a column's name, or arithmetic of columns in one way of writing it; else nothing.
+
+    Columns lose their table's name. A constant makes it nothing: it may be a customer's number.
+    """
+    if any(type(one) not in _ARITHMETIC for one in node.walk()):
+        return ""
+    if isinstance(node, exp.Column):
+        return node.name.lower()
+    bare = node.copy()
+    columns = list(bare.find_all(exp.Column))
+    if not all(_PLAIN.fullmatch(one.name) for one in columns):
+        return ""
+    for one in columns:
+        one.replace(exp.column(exp.to_identifier(one.name.lower(), quoted=False)))
+    return bare.sql(dialect="spark", comments=False)
 
 
 def _of(number: int, found: Iterable[tuple[int, T]]) -> tuple[T, ...]:

@@ -1,22 +1,32 @@
-"""What of a table's policy an advice changes, and its values as one line of text."""
+"""What an advice changes, a field of the table's policy or its cubes, as one line of text."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 
 class Subject(StrEnum):
-    """The field of the policy; of a table and subject one advice is new or applied at most."""
+    """What is changed; of a table and subject one advice is open at most."""
 
     LAYOUT = "layout"
     INDEXES = "index_columns"
+    CUBE = "cube"
 
     @property
     def word(self) -> str:
         """Its name in a sentence."""
         return _WORDS[self]
 
+    @property
+    def is_of_policy(self) -> bool:
+        """Whether it is a field of the table's policy."""
+        return self is not Subject.CUBE
 
-_WORDS: Mapping[Subject, str] = {Subject.LAYOUT: "layout", Subject.INDEXES: "index columns"}
+
+_WORDS: Mapping[Subject, str] = {
+    Subject.LAYOUT: "layout",
+    Subject.INDEXES: "index columns",
+    Subject.CUBE: "cube",
+}
 _COMMA = ", "
 
 
@@ -29,4 +39,6 @@ def text_of(value: object) -> str:
 
 def value_of(subject: Subject, text: str) -> str | Sequence[str]:
     """Return what the policy's field takes; the inverse of `text_of` but for names with a comma."""
-    return text if subject is Subject.LAYOUT else text.split(_COMMA)
+    if subject is Subject.LAYOUT:
+        return text
+    return text.split(_COMMA) if text else ()

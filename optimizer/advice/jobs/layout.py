@@ -1,8 +1,8 @@
 """The program `layout`: what recorded scans would read of some tables in other layouts.
 
 Of each table the largest partition is sampled in the order in which its rows lie, and some files of
-all partitions for indexes of the columns that are looked for; nothing is written. One table that
-cannot be read does not stop the others.
+all partitions for indexes of the columns that are looked for, and for cubes of what queries group
+by; nothing is written. One table that cannot be read does not stop the others.
 """
 
 import math
@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from optimizer.advice.domain.drawn import HELPED, RecordedScans, drawn_queries
 from optimizer.advice.domain.filters import Filter, read_filters
 from optimizer.advice.domain.what_if import WhatIf
+from optimizer.advice.jobs.cube_options import cube_options
 from optimizer.advice.jobs.index_options import index_options
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable, open_table, use_iceberg
 from optimizer.iceberg.cubing.jobs.table_files import FILE_HASH, TableFile, live_rows, table_files
@@ -46,7 +47,9 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
         try:
             table = open_table(spark, row["db"], row["table"], uuid=row["uuid"])
             options = index_options(table, row["candidates"], n_days=row["n_days"])
-            found.append({"id": row["id"], **looked(table, row), "indexes": options})
+            cubes = cube_options(table, row.get("cubes", ()))
+            layouts = looked(table, row)
+            found.append({"id": row["id"], **layouts, "indexes": options, "cubes": cubes})
         except PortalError as error:
             job.log(f"{row['db']}.{row['table']}: {error.code}: {error.message}")
             found.append({"id": row["id"], "problem": error.message})

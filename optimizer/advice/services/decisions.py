@@ -8,6 +8,12 @@ from django.db import transaction
 from optimizer.advice.domain.states import AdviceState
 from optimizer.advice.domain.subjects import Subject, text_of, value_of
 from optimizer.advice.selectors import planned_since
+from optimizer.advice.services.advised_cubes import (
+    cube_of_advice,
+    cube_of_advice_pause,
+    unused_cube_pause,
+    unused_cube_resume,
+)
 from optimizer.iceberg.tables.selectors.scans import since
 from optimizer.models import Advice
 from optimizer.policies.selectors.policies import policy_current
@@ -23,34 +29,45 @@ MAX_REASON = 1000
 def advice_apply(row: Advice, *, user: User, reason: str, now: datetime) -> Advice:
     """Set the table's policy to what is advised; the optimizer does the rest in its own time.
 
+    An advised cube is defined, as by the form of cubes.
+
     Raises:
-        NotVisible, NotAllowed: as for the policy of the table.
-        RuleViolation: as `policy_set`, when it contradicts the rest of the policy.
-        StaleState: `optimizer.gone`, `advice.decided`, or `advice.policy` when that field was
-            changed meanwhile.
+        NotVisible, NotAllowed: as for the policy of the table; `cube.join`, a table that the cube
+            joins is not the person's to see.
+        RuleViolation: as `policy_set`, when it contradicts the rest of the policy; `cube.most`.
+        StaleState: `optimizer.gone`, `advice.decided`, `cube.name`, or `advice.policy` when that
+            field was changed meanwhile.
     """
     table, why = row.table, _checked(row, user, reason)
     with transaction.atomic():
         one = _claimed(row, AdviceState.NEW)
         before = _own_values(one)
         subject = Subject(one.subject)
-        if text_of(before.get(subject)) != one.before:
+        if subject.is_of_policy and text_of(before.get(subject)) != one.before:
             raise StaleState(
                 "advice.policy",
                 f"The {subject.word} of {table} changed since this advice was made; ask for a new "
                 "one.",
             )
-        n, n_bytes = planned_since(one, since(now))
         one.state, one.applied_at = AdviceState.APPLIED, now
-        one.n_before, one.bytes_before = n, n_bytes
+        if one.gives_up:
+            # Nothing is measured afterwards, so other advice need not wait for it.
+            one.is_open = None
+        else:
+            one.n_before, one.bytes_before = planned_since(one, since(now))
+        if not subject.is_of_policy:
+            act = unused_cube_pause if one.gives_up else cube_of_advice
+            act(one, user=user, reason=why, now=now)
         _decide(one, user, why, now, "optimizer.advice_applied")
+        if not subject.is_of_policy:
+            return one
         proposed = value_of(subject, one.proposed)
         _set_policy(one, {**before, subject.value: proposed}, user=user, reason=why, now=now)
     return one
 
 
 def advice_roll_back(row: Advice, *, user: User, reason: str, now: datetime) -> Advice:
-    """Give the table's policy back what it had; files stay as they lie.
+    """Give the table's policy back what it had; files stay as they lie. A cube is paused.
 
     Raises:
         As `advice_apply`.
@@ -60,7 +77,7 @@ def advice_roll_back(row: Advice, *, user: User, reason: str, now: datetime) -> 
         one = _claimed(row, AdviceState.APPLIED)
         values = _own_values(one)
         subject = Subject(one.subject)
-        if text_of(values.get(subject)) != one.proposed:
+        if subject.is_of_policy and text_of(values.get(subject)) != one.proposed:
             raise StaleState(
                 "advice.policy",
                 f"The {subject.word} of {table} changed since this advice was applied; its policy "
@@ -68,6 +85,10 @@ def advice_roll_back(row: Advice, *, user: User, reason: str, now: datetime) -> 
             )
         one.state, one.is_open = AdviceState.ROLLED_BACK, None
         _decide(one, user, why, now, "optimizer.advice_rolled_back")
+        if not subject.is_of_policy:
+            undo = unused_cube_resume if one.gives_up else cube_of_advice_pause
+            undo(one, user=user, reason=why, now=now)
+            return one
         before = {key: value for key, value in values.items() if key != subject}
         if one.before:
             before[subject.value] = value_of(subject, one.before)

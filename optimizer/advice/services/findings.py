@@ -21,8 +21,10 @@ from optimizer.advice.domain.layout_advice import (
     confidence,
     decide_layout,
 )
+from optimizer.advice.domain.stars.cube_advice import CubeProposal
 from optimizer.advice.domain.states import AdviceState
 from optimizer.advice.domain.subjects import Subject, text_of
+from optimizer.advice.services.cube_findings import judged_cubes
 from optimizer.iceberg.indexing.domain.wanted import parse_all_wanted
 from optimizer.iceberg.rewrite.domain.layouts import parse_layout
 from optimizer.models import Advice, IcebergTable
@@ -66,15 +68,17 @@ class _Findings:
     now: datetime
 
     def judged(self) -> str:
-        """Judge the layout, then the indexes; return both in words."""
+        """Judge the layout, then the indexes and the cubes; return all in words."""
         if problem := self.found.get("problem"):
             return str(problem)
         layout = self._layout()
         if self._is_being_laid_out():
             # Rows in another order may make an index useless, so it is judged on them.
             self._outdate(Subject.INDEXES)
-            return layout
-        return f"{layout} {self._indexes()}"
+            indexes = ""
+        else:
+            indexes = self._indexes()
+        return " ".join(one for one in (layout, indexes, self._cubes()) if one)
 
     def _layout(self) -> str:
         judged = decide_layout(
@@ -122,6 +126,21 @@ class _Findings:
         what = "A file index is" if len(judged.columns) == 1 else "File indexes are"
         return f"{what} advised for {text_of(judged.columns)}. {judged.reason}"
 
+    def _cubes(self) -> str:
+        found = judged_cubes(self.table, self.order, self.found, now=self.now)
+        if found is None or isinstance(found.judged, NoProposal):
+            self._outdate(Subject.CUBE)
+            return found.judged.reason if found is not None else ""
+        self._advise(
+            Subject.CUBE,
+            found.proposed,
+            found.judged,
+            evidence=found.evidence or {},
+            rewrite_bytes=0,
+            traffic=found.traffic,
+        )
+        return f"The cube {found.proposed.partition(':')[0]} is advised. {found.judged.reason}"
+
     @property
     def _traffic(self) -> Traffic:
         n_days = max(1, self.order["n_days"])
@@ -133,7 +152,9 @@ class _Findings:
         return layouts.filter(measured_from=None).exists()
 
     def _outdate(self, subject: Subject) -> None:
-        self.table.advice.filter(state=AdviceState.NEW, subject=subject).update(
+        # What gives something up stands on other evidence, and is judged where that is read.
+        waiting = self.table.advice.filter(state=AdviceState.NEW, gives_up=False)
+        waiting.filter(subject=subject).update(
             state=AdviceState.OUTDATED, is_open=None, decided_at=self.now
         )
 
@@ -141,13 +162,14 @@ class _Findings:
         self,
         subject: Subject,
         proposed: str,
-        judged: Proposal | IndexProposal,
+        judged: Proposal | IndexProposal | CubeProposal,
         *,
         evidence: Mapping[str, Any],
         rewrite_bytes: int,
+        traffic: Traffic | None = None,
     ) -> None:
         own = policy_current(self.table.lake, str(self.table).lower())
-        traffic = self._traffic
+        traffic = traffic or self._traffic
         fields = {
             "before": text_of(own.values.get(subject)) if own else "",
             "expected": judged.expected,
@@ -167,7 +189,9 @@ class _Findings:
         of_subject = self.table.advice.filter(subject=subject)
         with transaction.atomic():
             open_one = of_subject.select_for_update().filter(is_open=True).first()
-            if open_one is not None and open_one.state == AdviceState.APPLIED:
+            if open_one is not None and (
+                open_one.state == AdviceState.APPLIED or open_one.gives_up
+            ):
                 return
             if open_one is not None and open_one.proposed == proposed:
                 Advice.objects.filter(pk=open_one.pk).update(**fields)

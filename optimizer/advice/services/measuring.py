@@ -11,6 +11,7 @@ from optimizer.advice.domain.layout_advice import has_paid
 from optimizer.advice.domain.states import AdviceState
 from optimizer.advice.domain.subjects import Subject
 from optimizer.advice.selectors import planned_since
+from optimizer.advice.services.advised_cubes import advised_cube_watch
 from optimizer.advice.services.decisions import advice_roll_back
 from optimizer.core.domain.tasks import TaskKind, TaskState
 from optimizer.models import Advice, OptimizeTask
@@ -32,14 +33,17 @@ def advice_watch(lake: str, *, now: datetime) -> None:
 
     Called again at any time; what cannot be taken back stays applied, and is tried again.
     """
-    applied = Advice.objects.filter(table__lake=lake, state=AdviceState.APPLIED)
+    applied = Advice.objects.filter(table__lake=lake, state=AdviceState.APPLIED, is_open=True)
     for row in applied.select_related("table"):
-        if row.measured_from is None:
+        if row.subject == Subject.CUBE:
+            if reason := advised_cube_watch(row, now=now):
+                _take_back(row, reason, now=now)
+        elif row.measured_from is None:
             _start(row, now=now)
         else:
             _count(row, row.measured_from)
             if has_paid(row.measured, row.n_after or 0) is False:
-                _take_back(row, now=now)
+                _take_back(row, _too_little(row), now=now)
 
 
 def _start(row: Advice, *, now: datetime) -> None:
@@ -65,11 +69,14 @@ def _count(row: Advice, since: datetime) -> None:
         row.save(update_fields=["n_after", "bytes_after"])
 
 
-def _take_back(row: Advice, *, now: datetime) -> None:
-    reason = (
+def _too_little(row: Advice) -> str:
+    return (
         f"By itself: {row.n_after} scans since planned {row.measured_percent:.0f} % of what such "
         f"scans planned before; {row.expected_percent:.0f} % were expected."
     )
+
+
+def _take_back(row: Advice, reason: str, *, now: datetime) -> None:
     user = User.objects.filter(username=row.decided_by, is_active=True).first()
     if user is None:
         return

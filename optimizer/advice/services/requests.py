@@ -11,7 +11,10 @@ from django.db.models import Q, Sum
 from optimizer.advice.domain.index_advice import filtered_scans, index_candidates
 from optimizer.advice.domain.layout_advice import LEAST_SCANS
 from optimizer.advice.domain.states import AdviceState
+from optimizer.advice.domain.subjects import Subject
 from optimizer.advice.selectors import SHOWN_SHAPES, recorded_shapes, served_by_indexes
+from optimizer.advice.services.cube_orders import cube_order
+from optimizer.iceberg.indexing.domain.wanted import parse_all_wanted
 from optimizer.iceberg.tables.selectors.scans import since
 from optimizer.models import Advice, IcebergTable
 from optimizer.policies.domain.policy import AdviceMode
@@ -38,7 +41,7 @@ def advice_request(table: IcebergTable, *, user: User, now: datetime) -> Run:
     if table.is_deleted:
         raise StaleState("optimizer.gone", f"{table} is gone; nothing is done to it.")
     row = _order(table, policies_of(table.lake), now=now)
-    if not row["shapes"]:
+    if not row["shapes"] and not row["cubes"]:
         raise RuleViolation(
             "advice.scans",
             f"No engine reported a scan of {table} in the last four weeks. Have engines send "
@@ -60,6 +63,7 @@ def tables_due(lake: str, *, now: datetime) -> dict[str, Any] | None:
     recent = Q(advice_looked_at__gt=now - AGAIN_AFTER)
     refused = Advice.objects.filter(
         table__lake=lake,
+        gives_up=False,
         state__in=[AdviceState.DISMISSED, AdviceState.ROLLED_BACK],
         decided_at__gt=now - AFTER_NO,
     )
@@ -87,6 +91,7 @@ def _order(row: IcebergTable, policies: LakePolicies, *, now: datetime) -> dict[
     recorded = recorded_shapes(row, now=now)
     served, open_shapes = served_by_indexes(recorded.shapes, policy.index_columns)
     candidates = index_candidates(filtered_scans(open_shapes), policy.index_columns)
+    given_up = _given_up(row, now=now)
     return {
         "id": row.pk,
         "db": row.db,
@@ -100,8 +105,22 @@ def _order(row: IcebergTable, policies: LakePolicies, *, now: datetime) -> dict[
         "n_bytes": sum(one["n_bytes"] for one in open_shapes),
         "n_days": recorded.n_days,
         "indexes": [str(one) for one in policy.index_columns],
-        "candidates": [asdict(one) for one in candidates],
+        "candidates": [asdict(one) for one in candidates if one.column not in given_up],
+        **cube_order(row, now=now),
     }
+
+
+def _given_up(row: IcebergTable, *, now: datetime) -> set[str]:
+    """Return the columns whose indexes were given up lately, so that advice does not turn round."""
+    lately = row.advice.filter(
+        gives_up=True,
+        subject=Subject.INDEXES,
+        state=AdviceState.APPLIED,
+        applied_at__gt=now - AFTER_NO,
+    )
+    named = lately.values_list("evidence", flat=True)
+    wanted = [one for evidence in named for one in parse_all_wanted(evidence["columns"])]
+    return {one.column.lower() for one in wanted}
 
 
 def _listed(shapes: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -15,6 +15,8 @@ from optimizer.advice.selectors import (
     ADVICE_ORDERS,
     AdviceFilter,
     advice_visible,
+    cube_of,
+    evidence_for,
     get_advice_for_user,
 )
 from optimizer.advice.services.decisions import advice_apply, advice_dismiss, advice_roll_back
@@ -79,13 +81,14 @@ def shown(request: HttpRequest, advice_id: int) -> HttpResponse:
     """Show one advice: what it expects, what it stands on, what was measured."""
     user = person(request)
     row = get_advice_for_user(advice_id, user)
-    evidence = row.evidence
+    evidence = evidence_for(row, user)
     context: dict[str, Any] = {
         "advice": row,
         "iceberg": row.table,
         "evidence": evidence,
         "scans": [{**one, "filters": _told(one["filters"])} for one in evidence.get("shapes", ())],
         "charts": _charts(evidence),
+        "cube": cube_of(row),
         "tab_url": advice_tab_url(row.table),
         "is_on": policy_of(row.table).policy.is_on,
         "may_decide": policy_may_set(row.table.lake, str(row.table).lower(), user),
@@ -140,11 +143,9 @@ def _decided(service: Callable[..., object], done: str) -> Callable[..., HttpRes
     return view
 
 
-apply = _decided(
-    advice_apply, "The policy is changed. The optimizer does the rest in its own time."
-)
+apply = _decided(advice_apply, "It is applied. The optimizer does the rest in its own time.")
 dismiss = _decided(advice_dismiss, "Dismissed. It comes again on new evidence alone.")
-roll_back = _decided(advice_roll_back, "The policy is as it was before; files stay as they lie.")
+roll_back = _decided(advice_roll_back, "It is taken back; files stay as they lie.")
 
 
 def register_advice_pages() -> None:

@@ -2,7 +2,7 @@
 
 import io
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
@@ -58,12 +58,30 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     use_arrow(spark)
     params = job.params
     table = open_table(spark, params["db"], params["table"], uuid=params["uuid"])
+    return estimated(
+        table,
+        params["definition"],
+        told=lambda n_files: job.progress("sample", 0, n_files, table.name),
+    )
+
+
+def estimated(
+    table: IcebergTable,
+    definition: Mapping[str, Any],
+    *,
+    told: Callable[[int], None] | None = None,
+) -> dict[str, Any]:
+    """Return the definition completed, what is wrong with it, and what a cube of it would hold.
+
+    `told` is given the number of files before they are read. Arrow is in use.
+    """
     files = [one for one in live_files(table) if one.data_file.records]
     sizes = [one.data_file.records for one in files]
     some = [files[at] for at in spread_files(sizes, most_files=MOST_FILES, most_rows=MOST_ROWS)]
-    checked = check_definition(table, params["definition"])
+    checked = check_definition(table, definition)
     found = Found(problems=list(checked.problems))
-    job.progress("sample", 0, len(some), table.name)
+    if told is not None:
+        told(len(some))
     if not found.problems:
         with clear_errors(table.name):
             _joined_tables(checked, found)
@@ -123,6 +141,8 @@ def _joined_tables(checked: Checked, found: Found) -> None:
                     "field": "joins",
                     "message": f"{one.table.name} has the key ({shown}) {twice[0]['count']} times. "
                     "A joined table must have each key once, or sums would be counted twice.",
+                    "brief": f"{one.table.name} has a key several times, so sums over the join "
+                    "would be counted twice.",
                 }
             )
         found.joins.append(

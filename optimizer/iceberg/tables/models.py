@@ -61,6 +61,9 @@ class IcebergTable(MaintainedTable):
     advice_looked_at = models.DateTimeField(
         null=True, help_text="when its recorded scans were last looked at"
     )
+    unused_looked_at = models.DateTimeField(
+        null=True, help_text="when it was last looked for what nobody uses"
+    )
     advice_note = models.TextField(blank=True, help_text="what came of that, in words")
 
     class Meta:

@@ -35,7 +35,7 @@ def read_query(sql: str, dialect: str) -> exp.Query:
             f"The query has {len(sql):,} characters; at most {MOST_TEXT:,} are read.",
         )
     try:
-        _check_size(sql, dialect)
+        check_size(sql, dialect)
         trees = [one for one in sqlglot.parse(sql, dialect=dialect) if one is not None]
     except RecursionError:
         raise _deep() from None
@@ -49,7 +49,12 @@ def read_query(sql: str, dialect: str) -> exp.Query:
     return trees[0]
 
 
-def _check_size(sql: str, dialect: str) -> None:
+def check_size(sql: str, dialect: str) -> None:
+    """Refuse a text that would take long to parse.
+
+    Raises:
+        RuleViolation: `rewrite.long`, `rewrite.deep`. SqlglotError: it has no tokens of SQL.
+    """
     depth = deepest = selects = 0
     tokens = sqlglot.tokenize(sql, dialect=dialect)
     for token in tokens:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from optimizer.advice.domain.asked import Asked
 from optimizer.advice.domain.filters import Filter
 from optimizer.cubes.domain.readers import Engine
 
@@ -52,3 +53,5 @@ class QueryRecord:
     seconds: float | None = None
     n_bytes: int = 0
     """Read from files by the whole query."""
+    asked: tuple[Asked, ...] = ()
+    """What it asks of each table, where the engine tells it; else it is read from the text."""

@@ -85,12 +85,66 @@ def test_groups_aggregates_and_joins_belong_to_their_tables() -> None:
         ),
         joins=(JoinKey("shop_id", "sales.shops", "shop_id"),),
     )
+    assert orders.select == shops.select == 0
     assert shops == Asked(
         "sales.shops",
         filters=(Filter("region", FilterKind.OTHER),),
         groups=("region",),
         joins=(JoinKey("shop_id", "sales.orders", "shop_id"),),
     )
+
+
+@pytest.mark.parametrize(
+    ("expression", "found"),
+    [
+        ("sum(price * id)", ("sum", "price * id")),
+        ("sum((Price - o.id) * -id)", ("sum", "(price - id) * -id")),
+        ("sum(price * 2)", ("sum", "")),
+        ("sum(price + length(note))", ("sum", "")),
+        ("count(1)", ("count", "*")),
+        ("sum(price) FILTER (WHERE id > 5)", ("sum filter", "price")),
+        ("approx_distinct(id)", ("approxdistinct", "id")),
+    ],
+)
+def test_arithmetic_of_columns_stands_as_it_is_and_nothing_with_a_constant(
+    expression: str, found: tuple[str, str]
+) -> None:
+    (one,) = asked(f"SELECT {expression} FROM orders o")
+    assert one.aggregates == (Aggregate(*found),)
+
+
+def test_an_aggregate_over_a_window_is_none_of_the_query() -> None:
+    (one,) = asked("SELECT sum(price) OVER (PARTITION BY city), max(sum(id)) OVER () FROM orders")
+    assert one.aggregates == (Aggregate("sum", "id"),)
+
+
+@pytest.mark.parametrize(
+    ("tail", "unfit"),
+    [
+        ("WHERE EXISTS (SELECT 1 FROM shops)", "has a subquery in a condition"),
+        (", (SELECT 1 AS x) t", "reads a subquery, or what is no table of the lake, beside it"),
+        ("LEFT SEMI JOIN shops s ON s.id = o.id", "is only looked up by a semi or anti join"),
+        ("WHERE day = strange", ""),
+        (", shops s WHERE day = strange", "names a column of which the table is not known"),
+        ("WHERE day > 5", ""),
+    ],
+)
+def test_what_is_not_told_otherwise_is_said(tail: str, unfit: str) -> None:
+    first = asked(f"SELECT count(*) FROM orders o {tail}", "spark")
+    assert {one.unfit for one in first if one.table == "sales.orders"} == {unfit}
+
+
+def test_each_select_has_a_number() -> None:
+    found = asked("SELECT 1 FROM orders, shops UNION ALL SELECT 2 FROM orders")
+    assert [(one.table, one.select) for one in found] == [
+        ("sales.orders", 0), ("sales.shops", 0), ("sales.orders", 1),
+    ]  # fmt: skip
+
+
+def test_keys_of_using_belong_to_both_tables() -> None:
+    orders, shops = asked("SELECT 1 FROM orders JOIN shops USING (shop_id)")
+    assert orders.joins == (JoinKey("shop_id", "sales.shops", "shop_id"),)
+    assert shops.joins == (JoinKey("shop_id", "sales.orders", "shop_id"),)
 
 
 def test_a_column_of_two_tables_without_a_name_is_left_out() -> None:

@@ -1,0 +1,1 @@
+"""What queries group a fact table by, and the cubes that would answer them."""
