@@ -9,7 +9,7 @@ from django.db.models import Max, Sum
 from optimizer.iceberg.tables.selectors.scans import since
 from optimizer.models import QueryDay
 
-_SUMS = ("n_queries", "n_scans", "n_unknown", "n_failed", "n_unread", "n_repeated")
+_SUMS = ("n_queries", "n_scans", "n_unknown", "n_failed", "n_unread", "n_repeated", "n_dropped")
 
 
 def queries_lately(lake: str, *, now: datetime) -> Sequence[Mapping[str, Any]]:

@@ -46,6 +46,10 @@ class Asked:
     groups: tuple[str, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
     joins: tuple[JoinKey, ...] = ()
+    select: int = 0
+    """Counts the SELECTs of the query; what is joined with each other has one number."""
+    unfit: str = ""
+    """What of the SELECT is in none of the above, as the end of a sentence; empty: nothing."""
 
 
 def asked_in(sql: str, dialect: str, names: Names, columns: Columns) -> list[Asked]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from optimizer.advice.domain.asked import Asked
 from optimizer.advice.domain.filters import Filter
 from optimizer.cubes.domain.readers import Engine
 
@@ -20,6 +21,8 @@ class TableScan:
     """Rows that were read, of all in the table; None where the event does not say."""
     n_files: int = 0
     """All data files of the table."""
+    n_skipped: int | None = None
+    """Those of them that planning left out; None where the share says it."""
 
     @property
     def place(self) -> tuple[str, str]:
@@ -52,3 +55,5 @@ class QueryRecord:
     seconds: float | None = None
     n_bytes: int = 0
     """Read from files by the whole query."""
+    asked: tuple[Asked, ...] = ()
+    """What it asks of each table, where the engine tells it; else it is read from the text."""
