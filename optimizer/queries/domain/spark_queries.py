@@ -99,7 +99,7 @@ def read_query(
 
 
 def _read(said: Mapping[str, Any], known: QueryRecord) -> QueryRecord:
-    if said.get("state") not in _STATES:
+    if _text(said.get("state"), "state", MOST_NAME) not in _STATES:
         raise _refused("state")
     read = replace(
         known,

@@ -67,7 +67,7 @@ def test_scans_that_the_catalog_reports_itself_are_not_summed_again(people: Peop
 
 
 def test_files_and_bytes_are_those_that_were_planned(people: People) -> None:
-    said = query("texts")
+    said = query("insert")
     (scan,) = said["scans"]
     send(people.owner, batch(said))
     shape = ScanShape.objects.get()

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import lakewarden.cubes.Catalyst;
 import lakewarden.indexes.PlainScan;
+import org.apache.iceberg.spark.source.SparkTable;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -142,7 +143,8 @@ final class PlanScans {
     }
     One one = new One(name, TableName.snapshot(found.relation()));
     one.filters.addAll(PushedFilters.of(scan, one));
-    if (upon != null) {
+    // What stands upon the scan of a DELETE or MERGE chooses the rows that stay.
+    if (upon != null && found.relation().table() instanceof SparkTable) {
       Origins origins = new Origins();
       for (Attribute each : Catalyst.list(found.output())) {
         origins.add(each, one);
@@ -179,7 +181,9 @@ final class PlanScans {
     }
     for (Expression filter : Catalyst.list(scan.runtimeFilters())) {
       for (Origins.Column column : origins.columns(filter)) {
-        one.filters.add(new Filter(one, column.name, Filter.DYNAMIC));
+        if (!PushedFilters.isOfFile(column.name)) {
+          one.filters.add(new Filter(one, column.name, Filter.DYNAMIC));
+        }
       }
     }
   }

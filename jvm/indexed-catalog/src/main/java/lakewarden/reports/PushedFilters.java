@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.apache.iceberg.MetadataColumns;
 import org.apache.iceberg.expressions.And;
 import org.apache.iceberg.expressions.Expression;
 import org.apache.iceberg.expressions.Not;
@@ -59,10 +60,18 @@ final class PushedFilters {
     }
     UnboundPredicate<?> predicate = (UnboundPredicate<?>) expression;
     String name = predicate.ref().name().toLowerCase(Locale.ROOT);
+    if (isOfFile(name)) {
+      return List.of();
+    }
     String kind = kind(predicate);
     boolean isChanged = predicate.term() instanceof UnboundTransform;
     boolean isKept = kind.equals(Filter.RANGE) || kind.equals(Filter.NULL);
     return List.of(new Filter(owner, name, isChanged && !isKept ? Filter.OTHER : kind));
+  }
+
+  /** Whether it is one of Iceberg's columns that tell where a row is. */
+  static boolean isOfFile(String column) {
+    return MetadataColumns.isMetadataColumn(column);
   }
 
   private static void branches(Expression node, Object owner, List<List<Filter>> into) {

@@ -162,7 +162,7 @@ final class QueryEvents extends SparkListener {
   }
 
   /** The sender of a catalog's settings; null where they name no address. */
-  private QuerySender sender(String catalog, SQLConf conf) {
+  private QuerySender sender(String catalog, SQLConf conf) throws IOException {
     String said = conf.getConfString(CATALOG + catalog + URI_KEY, "").trim();
     if (said.isEmpty()) {
       return null;

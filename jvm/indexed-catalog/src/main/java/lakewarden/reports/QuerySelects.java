@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import lakewarden.cubes.Catalyst;
+import org.apache.iceberg.spark.source.SparkTable;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.EqualTo;
@@ -140,7 +141,8 @@ final class QuerySelects {
 
   private void table(DataSourceV2Relation relation, int select) {
     TableName name = TableName.of(relation);
-    if (name == null) {
+    // Rows that are changed are asked of a table in its place.
+    if (name == null || !(relation.table() instanceof SparkTable)) {
       beside.add(select);
       return;
     }

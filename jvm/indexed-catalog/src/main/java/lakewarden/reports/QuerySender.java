@@ -89,16 +89,17 @@ final class QuerySender {
   }
 
   private void run() {
+    List<byte[]> batch = new ArrayList<>();
     try {
       while (true) {
-        List<byte[]> batch = new ArrayList<>();
+        batch.clear();
         add(batch, queue.take());
         TimeUnit.MILLISECONDS.sleep(GATHER_MILLIS);
         fill(batch);
         deliver(batch);
       }
     } catch (InterruptedException e) {
-      last();
+      last(batch);
     }
   }
 
@@ -108,7 +109,7 @@ final class QuerySender {
   }
 
   private void fill(List<byte[]> batch) {
-    long bytes = batch.get(0).length;
+    long bytes = batch.stream().mapToLong(one -> one.length).sum();
     while (batch.size() < MOST_AT_ONCE) {
       byte[] next = queue.peek();
       if (next == null || bytes + next.length > MOST_BYTES) {
@@ -124,28 +125,25 @@ final class QuerySender {
     long upTo = dropped.get();
     byte[] body = body(batch, upTo);
     long wait = FIRST_WAIT_MILLIS;
-    try {
-      while (!isDone(batch, body, upTo)) {
-        TimeUnit.MILLISECONDS.sleep(wait);
-        wait = Math.min(2 * wait, LAST_WAIT_MILLIS);
-      }
-    } catch (InterruptedException e) {
-      isDone(batch, body, upTo);
-      throw e;
+    while (!isDone(batch, body, upTo)) {
+      TimeUnit.MILLISECONDS.sleep(wait);
+      wait = Math.min(2 * wait, LAST_WAIT_MILLIS);
     }
   }
 
-  private void last() {
+  /** Send what waits, beginning with the batch that was interrupted, while the program ends. */
+  private void last(List<byte[]> batch) {
     isEnding = true;
-    long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LAST_MILLIS);
-    for (byte[] one = queue.poll(); one != null; one = queue.poll()) {
-      List<byte[]> batch = new ArrayList<>();
-      add(batch, one);
+    while (!batch.isEmpty() || !queue.isEmpty()) {
+      if (batch.isEmpty()) {
+        add(batch, queue.poll());
+      }
       fill(batch);
       long upTo = dropped.get();
-      if (System.nanoTime() > until || !isDone(batch, body(batch, upTo), upTo)) {
+      if (!isDone(batch, body(batch, upTo), upTo)) {
         return;
       }
+      batch.clear();
     }
   }
 
