@@ -28,6 +28,9 @@ class Driver:
     queries: list[tuple[str, dict[str, Any]]]
     names: list[str]
 
+    def batches(self) -> list[dict[str, Any]]:
+        return [one for one in self.portal.bodies if "queries" in one]
+
     def of(self, name: str) -> list[dict[str, Any]]:
         return [query for one, query in self.queries if one == name]
 
@@ -39,7 +42,8 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
         base = portal.address.removesuffix("index-reports") + BASE
         answers = iter([503, 503])
         portal.answer = lambda: next(answers, 202)
-        lines = told(tmp_path_factory.mktemp("driver"), base, "queries")
+        root = tmp_path_factory.mktemp("driver")
+        lines = told(root, base, "queries", reporter="lakewarden.reports.ScanReporter")
         portal.bodies = _once(portal.bodies)
         yield Driver(portal, named(portal, lines), [one["name"] for one in lines])
 
@@ -63,14 +67,22 @@ def test_every_query_of_the_lake_is_told_of_once(driver: Driver) -> None:
 def test_it_comes_with_the_token_to_the_address_of_its_catalog(driver: Driver) -> None:
     assert set(driver.portal.tokens) == {"Bearer secret-of-spark"}
     paths = {f"/{BASE}/spark/{name}/queries" for name in ("lake", "indexed")}
-    assert set(driver.portal.paths) == paths
+    assert {one for one in driver.portal.paths if "/spark/" in one} == paths
 
 
 def test_the_portal_understands_what_is_told(driver: Driver) -> None:
-    for body in driver.portal.bodies:
+    for body in driver.batches():
         assert SparkQueriesSerializer(data=body).is_valid(raise_exception=True)
         assert body["application"]["version"] == "3.5.9"
-        assert (body["dropped"], body["has_scan_reports"]) == (0, False)
+        assert body["dropped"] == 0
+
+
+def test_a_catalog_that_posts_scan_reports_says_so(driver: Driver) -> None:
+    flags = {body["queries"][0]["text"]: body["has_scan_reports"] for body in driver.batches()}
+    assert flags.pop("SELECT id FROM indexed.shop.ev WHERE uid = 8")
+    assert flags, "of the other catalog nothing came"
+    assert not any(flags.values())
+    assert sum("/metrics" in one for one in driver.portal.paths) == 1
 
 
 def test_only_texts_hold_constants(driver: Driver) -> None:

@@ -21,7 +21,9 @@ from optimizer.queries.domain.spark_queries import (
 )
 from tests.golden.spark import APPLICATION, query, told
 
-DRIVER = SparkApplication(**APPLICATION)
+DRIVER = SparkApplication(
+    APPLICATION["id"], APPLICATION["name"], APPLICATION["user"], APPLICATION["version"]
+)
 
 
 def read(said: dict[str, Any]) -> QueryRecord:
