@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from optimizer.iceberg.tables.api import reports
-from optimizer.queries.api import TrinoQueries
+from optimizer.queries.api import SparkQueries, TrinoQueries
 from optimizer.usage.api import UseReports
 
 app_name = "optimizer-hook"
@@ -16,4 +16,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("v1/<str:lake>/index-reports", UseReports.as_view(), name="index-reports"),
     path("v1/<str:lake>/trino/<str:catalog>/queries", TrinoQueries.as_view(), name="trino-queries"),
+    path("v1/<str:lake>/spark/<str:catalog>/queries", SparkQueries.as_view(), name="spark-queries"),
 ]

@@ -1,4 +1,4 @@
-"""API by which Trino tells of its queries, and which says what became of that."""
+"""API by which engines tell of their queries, and which says what became of that."""
 
 from typing import Any
 
@@ -6,12 +6,15 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from optimizer.iceberg.tables.api.reports import SCOPE, check_size
+from optimizer.queries.domain.spark_queries import MOST_QUERIES, SparkApplication, read_batch
 from optimizer.queries.selectors import queries_lately
-from optimizer.queries.services import trino_query_report
+from optimizer.queries.services import spark_queries_report, trino_query_report
 from portal.ui.api.operations import LAKE, ApiView, operation
 
 MOST_BYTES = 2 * 1024**2
 """Of an event; those of queries with many stages have some hundred KiB."""
+MOST_DROPPED = 10**12
+_SPLIT = ". Send fewer queries at once."
 _TOO_BIG = ". Leave such queries out, or have Trino send events of completed queries alone."
 
 
@@ -46,6 +49,46 @@ class QueryTakenSerializer(serializers.Serializer[Any]):
     )
 
 
+class SparkApplicationSerializer(serializers.Serializer[Any]):
+    """The driver that tells."""
+
+    id = serializers.CharField(max_length=200)
+    name = serializers.CharField(max_length=200, allow_blank=True, default="")
+    user = serializers.CharField(max_length=200, allow_blank=True, default="")
+    version = serializers.CharField(max_length=200, allow_blank=True, default="")
+
+
+class SparkQueriesSerializer(serializers.Serializer[Any]):
+    """Queries of one driver, as `lakewarden.reports.QueryListener` sends them."""
+
+    application = SparkApplicationSerializer()
+    has_scan_reports = serializers.BooleanField(
+        default=False, help_text="whether the catalog posts its scans besides, as scan-reports"
+    )
+    dropped_before = serializers.IntegerField(
+        min_value=0, max_value=MOST_DROPPED, default=0, help_text="of `dropped`, told of before"
+    )
+    dropped = serializers.IntegerField(
+        min_value=0, max_value=MOST_DROPPED, default=0, help_text="queries lost since its start"
+    )
+    queries = serializers.ListField(child=serializers.DictField(), max_length=MOST_QUERIES)
+
+
+class QueriesTakenSerializer(serializers.Serializer[Any]):
+    """What became of the queries."""
+
+    taken = serializers.IntegerField(read_only=True, help_text="counted now")
+    repeated = serializers.IntegerField(
+        read_only=True, help_text="counted before; nothing was added"
+    )
+    unread = serializers.IntegerField(
+        read_only=True, help_text="counted, but their scans could not be read"
+    )
+    unknown = serializers.IntegerField(
+        read_only=True, help_text="places with a table that is not known, or none of yours"
+    )
+
+
 class EngineQueriesSerializer(serializers.Serializer[Any]):
     """The queries of one engine in four weeks."""
 
@@ -56,6 +99,9 @@ class EngineQueriesSerializer(serializers.Serializer[Any]):
     n_failed = serializers.IntegerField(read_only=True)
     n_unread = serializers.IntegerField(read_only=True, help_text="whose plan could not be read")
     n_repeated = serializers.IntegerField(read_only=True, help_text="events that came again")
+    n_dropped = serializers.IntegerField(
+        read_only=True, help_text="that the engine could not tell of: the portal was away too long"
+    )
     unread = serializers.CharField(read_only=True, help_text="why, of the last unread one")
     n_unparsed = serializers.IntegerField(
         read_only=True, help_text="of whose text groups and aggregates could not be read"
@@ -78,6 +124,33 @@ class TrinoQueries(ApiView):
         return trino_query_report(
             lake, self.data, catalog=catalog, user=self.user, now=timezone.now()
         )
+
+
+class SparkQueries(ApiView):
+    """Where a Spark driver tells of its queries."""
+
+    token_scope = SCOPE
+
+    @operation(
+        "optimizer_report_spark_queries",
+        body=SparkQueriesSerializer,
+        answer=QueriesTakenSerializer,
+        status=202,
+    )
+    def post(self, lake: str, catalog: str) -> object:
+        """Add what queries scanned to the sums of their tables; no text and no constant is kept."""
+        check_size(self.request, what="batch of queries", most=MOST_BYTES, hint=_SPLIT)
+        said = self.data
+        application = SparkApplication(
+            **said["application"], has_scan_reports=said["has_scan_reports"]
+        )
+        batch = read_batch(
+            said["queries"],
+            application=application,
+            catalog=catalog,
+            dropped=(said["dropped_before"], said["dropped"]),
+        )
+        return spark_queries_report(lake, batch, user=self.user, now=timezone.now())
 
 
 class EngineQueries(ApiView):

@@ -39,6 +39,7 @@ class QueryDay(models.Model):
     n_failed = models.BigIntegerField(default=0, help_text="queries that failed: not read further")
     n_unread = models.BigIntegerField(default=0, help_text="queries whose plan could not be read")
     n_repeated = models.BigIntegerField(default=0, help_text="events that came again")
+    n_dropped = models.BigIntegerField(default=0, help_text="that the engine had no room to keep")
     unread = models.CharField(max_length=1000, blank=True, help_text="why, of the last unread one")
     n_unparsed = models.BigIntegerField(
         default=0, help_text="queries of whose text groups and aggregates could not be read"

@@ -11,7 +11,7 @@ from optimizer.models import QueryDay
 
 _SUMS = (
     *("n_queries", "n_scans", "n_unknown", "n_failed"),
-    *("n_unread", "n_unparsed", "n_repeated"),
+    *("n_unread", "n_unparsed", "n_repeated", "n_dropped"),
 )
 _SAID = ("unread", "unparsed")
 

@@ -16,6 +16,7 @@ from optimizer.iceberg.tables.services.scans import KEPT_DAYS, scan_report
 from optimizer.models import IcebergTable, QueryDay, RecordedQuery
 from optimizer.queries.domain.query_groupings import Grouped, groupings_of
 from optimizer.queries.domain.query_record import QueryRecord, TableScan
+from optimizer.queries.domain.spark_queries import SparkBatch
 from optimizer.queries.domain.trino_events import read_event
 from portal.access.lakes import get_lake
 from portal.access.models import User
@@ -47,6 +48,50 @@ def trino_query_report(
     """
     get_lake(lake)
     return query_take(lake, read_event(event, catalog=catalog), user=user, now=now)
+
+
+@dataclass(frozen=True, slots=True)
+class QueriesTaken:
+    """What became of several queries."""
+
+    taken: int
+    """Counted now."""
+    repeated: int
+    """Counted before."""
+    unread: int
+    """Of those that are counted now, without their scans: these could not be read."""
+    unknown: int
+    """Scans of tables that are not known, or that the token's owner does not see."""
+
+
+def spark_queries_report(
+    lake: str, batch: SparkBatch, *, user: User, now: datetime
+) -> QueriesTaken:
+    """Take queries of a Spark driver in, each by itself; what came before adds nothing.
+
+    A driver that gets no answer sends the same again: queries know their numbers, and what it
+    dropped counts once by how much that is since its start.
+
+    Raises:
+        NotVisible: `lake.unknown`.
+    """
+    get_lake(lake)
+    found = [query_take(lake, one, user=user, now=now) for one in batch.queries]
+    if batch.n_dropped:
+        _take_dropped(lake, batch, user=user, now=now)
+    return QueriesTaken(
+        sum(not one.repeated for one in found),
+        sum(one.repeated for one in found),
+        sum(one.unread != "" for one in found),
+        sum(one.unknown for one in found),
+    )
+
+
+def _take_dropped(lake: str, batch: SparkBatch, *, user: User, now: datetime) -> None:
+    mark = QueryRecord(Engine.SPARK, batch.dropped_id, is_failed=False)
+    with transaction.atomic():
+        if _is_new(lake, mark, user=user, now=now):
+            _count(lake, Engine.SPARK, now, n_dropped=batch.n_dropped)
 
 
 def query_take(lake: str, query: QueryRecord, *, user: User, now: datetime) -> QueryTaken:
@@ -90,6 +135,9 @@ def _scanned(scan: TableScan, row: IcebergTable, engine: Engine) -> Scanned:
 
     No event says which files those were; the share of the rows that were read stands for them.
     """
+    if scan.n_skipped is not None:
+        n_read = max(0, scan.n_files - scan.n_skipped)
+        return Scanned(scan.filters, n_read, scan.n_skipped, scan.n_bytes, engine)
     if scan.share is None:
         return Scanned(scan.filters, 0, 0, scan.n_bytes, engine)
     n_files = math.ceil(scan.share * scan.n_files)

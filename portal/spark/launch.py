@@ -159,6 +159,8 @@ def submit_argv(
         **config.spark_conf,
         # Readers may hide partitions that are not ready (jvm/ready-partitions); jobs see them all.
         f"spark.hadoop.{SHOWS_ALL}": "true",
+        # What jobs read is upkeep; a listener of all drivers tells of people's queries.
+        "spark.lakewarden.queries.enabled": "false",
         "spark.yarn.tags": tag,
         "spark.yarn.maxAppAttempts": "1",
         "spark.speculation": "false",

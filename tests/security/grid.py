@@ -334,6 +334,9 @@ GRID: dict[str, Row] = {
     "optimizer-hook:trino-queries": post_only(
         SIGNED_IN, "lake:lake_name", "catalog:lake_name", metadata={"queryId": "q1"}
     ),
+    "optimizer-hook:spark-queries": post_only(
+        SIGNED_IN, "lake:lake_name", "catalog:lake_name", application={"id": "a"}, queries=[]
+    ),
     "optimizer-api:queries": Row(SIGNED_IN),
     # -- optimizer ---------------------------------------------------------------------------
     **{

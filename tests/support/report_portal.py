@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,6 +14,8 @@ class ReportPortal:
     """What came, and how the server answers."""
 
     status: int = 200
+    answer: Callable[[], int] | None = None
+    """Gives the status of each answer, in the place of the one above."""
     bodies: list[Any] = field(default_factory=list)
     tokens: list[str] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
@@ -33,7 +35,7 @@ def receiving() -> Iterator[ReportPortal]:
             found.paths.append(self.path)
             found.tokens.append(self.headers.get("Authorization", ""))
             found.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(found.status)
+            self.send_response(found.answer() if found.answer else found.status)
             self.send_header("Location", f"{found.address}/elsewhere")
             self.end_headers()
 

@@ -21,6 +21,8 @@ class TableScan:
     """Rows that were read, of all in the table; None where the event does not say."""
     n_files: int = 0
     """All data files of the table."""
+    n_skipped: int | None = None
+    """Those of them that planning left out; None where the share says it."""
 
     @property
     def place(self) -> tuple[str, str]:

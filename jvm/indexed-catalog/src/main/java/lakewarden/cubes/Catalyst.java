@@ -31,14 +31,14 @@ import scala.collection.JavaConverters;
 import scala.collection.Seq;
 
 /** Catalyst's trees as Java handles them. */
-final class Catalyst {
+public final class Catalyst {
   private Catalyst() {}
 
   static <T> Seq<T> seq(List<T> list) {
     return JavaConverters.asScalaBufferConverter(list).asScala().toList();
   }
 
-  static <T> List<T> list(Seq<T> seq) {
+  public static <T> List<T> list(Seq<T> seq) {
     return JavaConverters.seqAsJavaListConverter(seq).asJava();
   }
 
@@ -75,16 +75,16 @@ final class Catalyst {
     return same ? tree : (LogicalPlan) tree.withNewChildren(seq(fresh));
   }
 
-  static void each(Expression tree, Consumer<Expression> seen) {
+  public static void each(Expression tree, Consumer<Expression> seen) {
     seen.accept(tree);
     list(tree.children()).forEach(child -> each(child, seen));
   }
 
-  static boolean any(Expression tree, Predicate<Expression> wanted) {
+  public static boolean any(Expression tree, Predicate<Expression> wanted) {
     return wanted.test(tree) || list(tree.children()).stream().anyMatch(one -> any(one, wanted));
   }
 
-  static List<Expression> conjuncts(Expression condition) {
+  public static List<Expression> conjuncts(Expression condition) {
     if (!(condition instanceof And)) {
       return List.of(condition);
     }

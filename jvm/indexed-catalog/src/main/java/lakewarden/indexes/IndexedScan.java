@@ -61,6 +61,10 @@ final class IndexedScan
     return plan;
   }
 
+  Scan plain() {
+    return plain;
+  }
+
   @Override
   public String description() {
     StringBuilder said = new StringBuilder(plain.description()).append(plan.part().note());

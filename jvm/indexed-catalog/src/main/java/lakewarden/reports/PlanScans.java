@@ -1,0 +1,190 @@
+package lakewarden.reports;
+
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import lakewarden.cubes.Catalyst;
+import lakewarden.indexes.PlainScan;
+import org.apache.iceberg.spark.source.SparkTable;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.connector.read.Scan;
+import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
+import org.apache.spark.sql.execution.adaptive.QueryStageExec;
+import org.apache.spark.sql.execution.datasources.v2.BatchScanExec;
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation;
+import org.apache.spark.sql.execution.metric.SQLMetric;
+
+/** The places at which a query read tables of Iceberg, with filters and what was read there. */
+final class PlanScans {
+  private static final int MOST_SCANS = 200;
+  private static final int MOST_NODES = 20_000;
+  private static final int MOST_DEPTH = 600;
+  private static final Set<String> QUERIES =
+      Set.of("SparkBatchQueryScan", "SparkCopyOnWriteScan");
+
+  /** One of them. */
+  static final class One {
+    final TableName name;
+    final Long snapshot;
+    final Set<Filter> filters = new LinkedHashSet<>();
+    boolean hasRun;
+    long files;
+    long skipped;
+    long bytes;
+    long rows;
+
+    private One(TableName name, Long snapshot) {
+      this.name = name;
+      this.snapshot = snapshot;
+    }
+
+    private void measure(BatchScanExec ran) {
+      hasRun = true;
+      files = figure(ran, "resultDataFiles");
+      skipped = figure(ran, "skippedDataFiles");
+      bytes = figure(ran, "totalDataFileSize");
+      rows = figure(ran, "numOutputRows");
+    }
+
+    private static long figure(BatchScanExec ran, String name) {
+      scala.Option<SQLMetric> found = ran.metrics().get(name);
+      return found.isDefined() ? Math.max(0, found.get().value()) : 0;
+    }
+  }
+
+  final List<QuerySelects.Use> asked;
+  String unread = "";
+  private final Map<Scan, One> known = new IdentityHashMap<>();
+  private final List<One> all = new ArrayList<>();
+  private final Set<String> catalogs = new LinkedHashSet<>();
+  private int nodes;
+
+  private PlanScans(List<QuerySelects.Use> asked) {
+    this.asked = asked;
+  }
+
+  static PlanScans of(QueryExecution query) {
+    PlanScans found = new PlanScans(new ArrayList<>());
+    try {
+      found.name(query.optimizedPlan(), null, 0);
+      found.measure(query.executedPlan(), 0);
+      if (!found.catalogs.isEmpty()) {
+        found.asked.addAll(QuerySelects.of(query.analyzed()));
+      }
+    } catch (TooLarge e) {
+      found.unread = e.getMessage();
+    }
+    return found;
+  }
+
+  /** A plan that is not worth its walk. */
+  static final class TooLarge extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    TooLarge(String message) {
+      super(message, null, false, false);
+    }
+  }
+
+  /** Catalogs of which the query read tables. */
+  Set<String> catalogs() {
+    return catalogs;
+  }
+
+  /** What was read of a catalog's tables. */
+  List<One> of(String catalog) {
+    List<One> found = new ArrayList<>();
+    for (One one : all) {
+      if (one.hasRun && one.name.catalog.equals(catalog)) {
+        found.add(one);
+      }
+    }
+    return found;
+  }
+
+  private void count(int depth) {
+    if (++nodes > MOST_NODES || depth > MOST_DEPTH) {
+      throw new TooLarge("The plan has more than " + MOST_NODES + " nodes, or too many levels.");
+    }
+  }
+
+  private void name(LogicalPlan plan, Expression upon, int depth) {
+    count(depth);
+    if (plan instanceof DataSourceV2ScanRelation) {
+      name((DataSourceV2ScanRelation) plan, upon);
+      return;
+    }
+    Expression condition =
+        plan instanceof org.apache.spark.sql.catalyst.plans.logical.Filter
+            ? ((org.apache.spark.sql.catalyst.plans.logical.Filter) plan).condition()
+            : null;
+    Catalyst.list(plan.children()).forEach(child -> name(child, condition, depth + 1));
+    Catalyst.list(plan.subqueries())
+        .forEach(inner -> name((LogicalPlan) inner, null, depth + 1));
+  }
+
+  private void name(DataSourceV2ScanRelation found, Expression upon) {
+    TableName name = TableName.of(found.relation());
+    Scan scan = PlainScan.of(found.scan());
+    // Upkeep reads files that it planned before, by scans of another kind.
+    if (name == null || !QUERIES.contains(scan.getClass().getSimpleName())) {
+      return;
+    }
+    catalogs.add(name.catalog);
+    if (all.size() == MOST_SCANS) {
+      throw new TooLarge("The query reads tables at more than " + MOST_SCANS + " places.");
+    }
+    One one = new One(name, TableName.snapshot(found.relation()));
+    one.filters.addAll(PushedFilters.of(scan, one));
+    // What stands upon the scan of a DELETE or MERGE chooses the rows that stay.
+    if (upon != null && found.relation().table() instanceof SparkTable) {
+      Origins origins = new Origins();
+      for (Attribute each : Catalyst.list(found.output())) {
+        origins.add(each, one);
+      }
+      one.filters.addAll(new Conditions(origins).filters(upon));
+    }
+    all.add(one);
+    known.put(found.scan(), one);
+  }
+
+  private void measure(SparkPlan plan, int depth) {
+    count(depth);
+    if (plan instanceof BatchScanExec) {
+      BatchScanExec scan = (BatchScanExec) plan;
+      One one = known.get(scan.scan());
+      if (one != null) {
+        one.measure(scan);
+        addJoinKeys(one, scan);
+      }
+    } else if (plan instanceof AdaptiveSparkPlanExec) {
+      measure(((AdaptiveSparkPlanExec) plan).executedPlan(), depth + 1);
+    } else if (plan instanceof QueryStageExec) {
+      measure(((QueryStageExec) plan).plan(), depth + 1);
+    }
+    Catalyst.list(plan.children()).forEach(child -> measure(child, depth + 1));
+    Catalyst.list(plan.subqueries()).forEach(inner -> measure((SparkPlan) inner, depth + 1));
+  }
+
+  /** Filters by the keys that a join finds while it runs. */
+  private static void addJoinKeys(One one, BatchScanExec scan) {
+    Origins origins = new Origins();
+    for (Attribute each : Catalyst.list(scan.output())) {
+      origins.add(each, one);
+    }
+    for (Expression filter : Catalyst.list(scan.runtimeFilters())) {
+      for (Origins.Column column : origins.columns(filter)) {
+        if (!PushedFilters.isOfFile(column.name)) {
+          one.filters.add(new Filter(one, column.name, Filter.DYNAMIC));
+        }
+      }
+    }
+  }
+}

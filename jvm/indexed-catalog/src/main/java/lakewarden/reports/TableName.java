@@ -1,0 +1,78 @@
+package lakewarden.reports;
+
+import java.util.Locale;
+import java.util.Objects;
+import org.apache.iceberg.BaseTable;
+import org.apache.iceberg.spark.source.SparkTable;
+import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.write.RowLevelOperationTable;
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+
+/** An Iceberg table of one of the session's catalogs. */
+final class TableName {
+  final String catalog;
+  final String db;
+  final String table;
+
+  private TableName(String catalog, String db, String table) {
+    this.catalog = catalog;
+    this.db = db;
+    this.table = table;
+  }
+
+  /** The table of a relation; null where it is none of Iceberg's, or one of its metadata. */
+  static TableName of(DataSourceV2Relation relation) {
+    SparkTable table = table(relation.table());
+    if (table == null || relation.catalog().isEmpty()) {
+      return null;
+    }
+    String catalog = relation.catalog().get().name();
+    String name = table.table().name();
+    if (!(table.table() instanceof BaseTable) || !name.startsWith(catalog + ".")) {
+      return null;
+    }
+    String rest = name.substring(catalog.length() + 1);
+    int at = rest.lastIndexOf('.');
+    return at <= 0 ? null : new TableName(catalog, rest.substring(0, at), rest.substring(at + 1));
+  }
+
+  /** The snapshot that is read, as far as the table tells; null where it has none. */
+  static Long snapshot(DataSourceV2Relation relation) {
+    SparkTable table = table(relation.table());
+    if (table == null || table.branch() != null) {
+      return null;
+    }
+    if (table.snapshotId() != null) {
+      return table.snapshotId();
+    }
+    return table.table().currentSnapshot() == null
+        ? null
+        : (Long) table.table().currentSnapshot().snapshotId();
+  }
+
+  private static SparkTable table(Table table) {
+    Table inner =
+        table instanceof RowLevelOperationTable
+            ? (Table) ((RowLevelOperationTable) table).table()
+            : table;
+    return inner instanceof SparkTable ? (SparkTable) inner : null;
+  }
+
+  /** Its name in the lake, as groups are known by it. */
+  String inLake() {
+    return (db + "." + table).toLowerCase(Locale.ROOT);
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof TableName
+        && catalog.equals(((TableName) other).catalog)
+        && db.equals(((TableName) other).db)
+        && table.equals(((TableName) other).table);
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(catalog, db, table);
+  }
+}
