@@ -5,6 +5,7 @@ from django.urls import URLPattern
 from optimizer.advice import urls as advice
 from optimizer.console import urls as console
 from optimizer.cubes import urls as cubes
+from optimizer.fleet import urls as fleet
 from optimizer.hudi.pages import urls as hudi
 from optimizer.iceberg.indexing import urls as iceberg_indexing
 from optimizer.iceberg.maintenance import urls as iceberg_maintenance
@@ -22,6 +23,7 @@ urlpatterns: list[URLPattern] = [
     *advice.api_urlpatterns,
     *console.api_urlpatterns,
     *cubes.api_urlpatterns,
+    *fleet.api_urlpatterns,
     *hudi.api_urlpatterns,
     *iceberg_indexing.api_urlpatterns,
     *iceberg_maintenance.api_urlpatterns,

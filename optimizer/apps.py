@@ -15,6 +15,7 @@ CAPABILITIES = (
     "iceberg.planner",
     "cubes",
     "advice",
+    "fleet",
     "pruning",
     "rewriting",
     "hudi.tables",

@@ -3,6 +3,7 @@
 from optimizer.advice.models import Advice
 from optimizer.core.models import OptimizeTask
 from optimizer.cubes.models import Cube, CubeBuild, CubeCoverage, CubeUse, CubeVersion
+from optimizer.fleet.models import ScanDay, SkippedDay, UnservedShape
 from optimizer.hudi.tables.models import (
     HudiAlarm,
     HudiInstant,
@@ -15,7 +16,7 @@ from optimizer.iceberg.inspect.models import HealthPoint, PartitionHealth
 from optimizer.iceberg.maintenance.models import Quarantine
 from optimizer.iceberg.tables.models import Commit, IcebergTable, LayoutWrite, ScanFilter, ScanShape
 from optimizer.policies.models import PolicyVersion
-from optimizer.queries.models import QueryDay, RecordedQuery
+from optimizer.queries.models import QueryDay, QuerySeconds, RecordedQuery
 from optimizer.removals.models import RemovalPlan
 from optimizer.usage.models import ReportSender
 
@@ -41,10 +42,14 @@ __all__ = [
     "PolicyVersion",
     "Quarantine",
     "QueryDay",
+    "QuerySeconds",
     "RecordedQuery",
     "RemovalPlan",
     "ReportSender",
+    "ScanDay",
     "ScanFilter",
     "ScanShape",
+    "SkippedDay",
     "StoredInspection",
+    "UnservedShape",
 ]

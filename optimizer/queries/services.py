@@ -11,8 +11,15 @@ from django.db.models import F
 
 from optimizer.advice.domain.scan_reports import Scanned
 from optimizer.cubes.domain.readers import Engine
-from optimizer.iceberg.tables.services.scans import KEPT_DAYS, scan_report
-from optimizer.models import IcebergTable, QueryDay, RecordedQuery
+from optimizer.iceberg.tables.services.lake_sums import (
+    ScanSums,
+    scans_add,
+    scans_ready,
+    sums_of,
+)
+from optimizer.iceberg.tables.services.scans import KEPT_DAYS, table_scan_add
+from optimizer.models import IcebergTable, QueryDay, QuerySeconds, RecordedQuery
+from optimizer.queries.domain.latency import with_time
 from optimizer.queries.domain.query_record import QueryRecord, TableScan
 from optimizer.queries.domain.trino_events import read_event
 from portal.access.lakes import get_lake
@@ -54,6 +61,8 @@ def query_take(lake: str, query: QueryRecord, *, user: User, now: datetime) -> Q
     engine would send it again and again.
     """
     rows = _tables(lake, query.scans, user)
+    if rows:
+        scans_ready(lake, now=now)
     with transaction.atomic():
         if not _is_new(lake, query, user=user, now=now):
             _count(lake, query.engine, now, n_repeated=1)
@@ -61,8 +70,12 @@ def query_take(lake: str, query: QueryRecord, *, user: User, now: datetime) -> Q
         known = [(row, one) for one in query.scans if (row := rows.get(one.place)) is not None]
         # In one order everywhere, so that events of the same tables wait for each other.
         summed = [] if query.has_own_reports else sorted(known, key=lambda pair: pair[0].pk)
+        sums = ScanSums()
         for row, one in summed:
-            scan_report(row, _scanned(one, row, query.engine), now=now)
+            scanned = _scanned(one, row, query.engine)
+            table_scan_add(row, scanned, now=now)
+            sums += sums_of(row, scanned)
+        scans_add(lake, sums, now=now)
         n_scans, n_unknown = len(known), len(query.scans) - len(known)
         _count(
             lake,
@@ -75,6 +88,8 @@ def query_take(lake: str, query: QueryRecord, *, user: User, now: datetime) -> Q
             n_failed=int(query.is_failed),
             n_unread=int(query.unread != ""),
         )
+        if known and query.seconds is not None:
+            _time(lake, query.engine, query.seconds, now)
     return QueryTaken(n_scans, n_unknown, unread=query.unread)
 
 
@@ -116,7 +131,17 @@ def _count(lake: str, engine: Engine, now: datetime, *, unread: str = "", **adde
     if is_first:
         RecordedQuery.objects.filter(at__lt=now - KNOWN_FOR).delete()
         QueryDay.objects.filter(day__lt=today - timedelta(days=KEPT_DAYS)).delete()
+        QuerySeconds.objects.filter(day__lt=today - timedelta(days=KEPT_DAYS)).delete()
     sums: dict[str, Any] = {name: F(name) + n for name, n in added.items() if n}
     if unread:
         sums["unread"] = unread[:1000]
     QueryDay.objects.filter(**key).update(last_at=now, **sums)
+
+
+def _time(lake: str, engine: Engine, seconds: float, now: datetime) -> None:
+    """Add a query's time to today's; the row of `_count` is held, so that one does it at a time."""
+    key = {"lake": lake, "engine": engine, "day": now.astimezone(UTC).date()}
+    QuerySeconds.objects.get_or_create(**key)
+    row = QuerySeconds.objects.select_for_update().get(**key)
+    row.counts = with_time(row.counts, seconds)
+    row.save(update_fields=["counts"])

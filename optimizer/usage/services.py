@@ -8,7 +8,9 @@ from uuid import UUID
 from django.db import transaction
 
 from optimizer.cubes.services.uses import CubeReader, ReportedAnswers, cube_uses_add
+from optimizer.fleet.domain.days import CUBES
 from optimizer.iceberg.indexing.services.uses import ReportedUse, index_uses_add
+from optimizer.iceberg.tables.services.lake_sums import Skipped, skips_add, skips_ready
 from optimizer.models import IcebergTable, ReportSender
 from portal.access.lakes import get_lake
 from portal.access.models import User
@@ -72,15 +74,24 @@ def uses_report(
     given = list(tables)
     seen = IcebergTable.objects.filter(visible_to(user), lake=lake, is_deleted=False)
     rows = {row.uuid: row for row in seen.filter(uuid__in={one.uuid for one in given})}
-    taken = 0
+    causes = [use.kind for one in given for use in one.indexes]
+    causes += [CUBES for one in given if one.cubes]
+    if rows:
+        skips_ready(lake, causes, now=now)
+    taken: list[Skipped] = []
     with transaction.atomic():
         if mark is not None and not _is_new(lake, mark, user=user, now=now):
             return Taken(0, 0, repeated=True)
         for one in given:
             if row := rows.get(one.uuid):
-                taken += index_uses_add(row, one.indexes, now=now)
-                taken += cube_uses_add(row, one.cubes, reader=reader, now=now)
-    return Taken(taken, sum(one.n_uses for one in given) - taken)
+                dropped = index_uses_add(row, one.indexes, now=now)
+                answered = cube_uses_add(row, one.cubes, reader=reader, now=now)
+                taken += [
+                    Skipped(use.kind, use.n_plans, use.n_files, use.n_bytes) for use in dropped
+                ]
+                taken += [Skipped(CUBES, use.n_queries, 0, use.n_bytes) for use in answered]
+        skips_add(lake, taken, now=now)
+    return Taken(len(taken), sum(one.n_uses for one in given) - len(taken))
 
 
 def _is_new(lake: str, mark: ReportMark, *, user: User, now: datetime) -> bool:
