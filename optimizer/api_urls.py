@@ -16,6 +16,7 @@ from optimizer.pruning import urls as pruning
 from optimizer.queries import urls as queries
 from optimizer.removals import urls as removals
 from optimizer.rewriting import urls as rewriting
+from optimizer.trino_table import urls as trino_table
 
 app_name = "optimizer-api"
 
@@ -34,4 +35,5 @@ urlpatterns: list[URLPattern] = [
     *queries.api_urlpatterns,
     *removals.api_urlpatterns,
     *rewriting.api_urlpatterns,
+    *trino_table.api_urlpatterns,
 ]

@@ -18,6 +18,7 @@ from optimizer.iceberg.tables.models import Commit, IcebergTable, LayoutWrite, S
 from optimizer.policies.models import PolicyVersion
 from optimizer.queries.models import QueryDay, QuerySeconds, RecordedQuery
 from optimizer.removals.models import RemovalPlan
+from optimizer.trino_table.models import TrinoQueryTable
 from optimizer.usage.models import ReportSender
 
 __all__ = [
@@ -51,5 +52,6 @@ __all__ = [
     "ScanShape",
     "SkippedDay",
     "StoredInspection",
+    "TrinoQueryTable",
     "UnservedShape",
 ]

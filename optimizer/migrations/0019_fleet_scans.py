@@ -148,6 +148,63 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
+        migrations.CreateModel(
+            name="TrinoQueryTable",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("lake", models.CharField(max_length=64)),
+                (
+                    "positions",
+                    models.JSONField(
+                        default=dict, help_text="minutes after which it is looked -> the last id"
+                    ),
+                ),
+                ("n_rows", models.BigIntegerField(default=0, help_text="queries taken from it")),
+                (
+                    "n_odd",
+                    models.BigIntegerField(default=0, help_text="rows whose id is none of Trino's"),
+                ),
+                (
+                    "read_at",
+                    models.DateTimeField(help_text="when it was last read", null=True),
+                ),
+                (
+                    "problem",
+                    models.CharField(
+                        blank=True,
+                        help_text="why it cannot be read; empty: it can",
+                        max_length=1000,
+                    ),
+                ),
+                ("failing_since", models.DateTimeField(null=True)),
+                (
+                    "n_failures",
+                    models.PositiveIntegerField(default=0, help_text="one after the other"),
+                ),
+                (
+                    "next_at",
+                    models.DateTimeField(help_text="when it is tried again", null=True),
+                ),
+                (
+                    "left_out_from",
+                    models.DateTimeField(
+                        help_text="queries that began from then on were not read: it was too late",
+                        null=True,
+                    ),
+                ),
+                ("left_out_until", models.DateTimeField(null=True)),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("lake",), name="optimizer_trino_table_once")
+                ],
+            },
+        ),
         migrations.AddIndex(
             model_name="scanfilter",
             index=models.Index(fields=["column", "day"], name="optimizer_scans_by_day"),

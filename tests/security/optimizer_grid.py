@@ -58,6 +58,7 @@ POLICIES_AND_TASKS: Mapping[str, Row] = {
         Row(OF_THE_TABLE, values=(*ICEBERG, "run_id:estimate_id")),
     ),
     **{f"{area}:advice": Row(SIGNED_IN) for area in ("optimizer", "optimizer-api")},
+    "optimizer-api:trino-table": Row(SIGNED_IN),
     **{f"{area}:scans": Row(STAFF) for area in ("optimizer", "optimizer-api")},
     **{
         f"{area}:advice-{name}": row
