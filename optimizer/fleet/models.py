@@ -70,8 +70,5 @@ class UnservedShape(models.Model):
     n_bytes = models.BigIntegerField(help_text="planned by them in the week")
     looked_at = models.DateTimeField()
 
-    class Meta:
-        indexes: ClassVar = [models.Index(fields=["-n_bytes"], name="optimizer_unserved_most")]
-
     def __str__(self) -> str:
         return f"{self.table} {self.filters}"

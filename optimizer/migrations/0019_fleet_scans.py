@@ -142,11 +142,6 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={
-                "indexes": [
-                    models.Index(fields=["-n_bytes"], name="optimizer_unserved_most"),
-                ],
-            },
         ),
         migrations.CreateModel(
             name="TrinoQueryTable",

@@ -22,7 +22,7 @@ class TrinoTableKind(RunKind):
     title = "Read Trino's table of queries"
     queue = "plan"
     attempts = 1
-    schedule = Schedule(every=timedelta(minutes=2))
+    schedule = Schedule(every=timedelta(minutes=1))
 
     def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
         """Wanted where the lake names a table, none is being read, and no failure is too near."""

@@ -23,8 +23,10 @@ LOOKS = (timedelta(minutes=10), timedelta(hours=3), timedelta(hours=30))
 LATEST = timedelta(hours=36)
 """Ids before that are left alone: queries are known for two days, and might be counted twice."""
 MOST_ROWS = 500
+"""Queries that a turn takes; ids that are known cost little, and are not counted."""
 BUDGET_SECONDS = 60.0
 FIRST_WAIT, LONGEST_WAIT = timedelta(minutes=1), timedelta(minutes=30)
+_IDS = 500
 _AT_ONCE = 10
 """Rows in memory at a time: a plan and its inputs may have megabytes."""
 
@@ -104,24 +106,21 @@ class _Turn:
     def read(self) -> None:
         """Look for the ids of each age, the youngest first, within the budget of a turn."""
         until = self.clock() + BUDGET_SECONDS
-        left = MOST_ROWS
         self._begin()
         for look in LOOKS:
             before = id_at(self.now - look)
-            after = self.row.positions[_key(look)]
-            if after >= before:
-                continue
-            ids = self.table.ids(after=after, before=before, most=left)
-            left -= len(ids)
-            for start in range(0, len(ids), _AT_ONCE):
-                some = ids[start : start + _AT_ONCE]
-                self._take(some)
-                self._note(look, some[-1])
+            while (after := self.row.positions[_key(look)]) < before:
+                ids = self.table.ids(after=after, before=before, most=_IDS)
+                new = self._unknown(ids)
+                for start in range(0, len(new), _AT_ONCE):
+                    some = new[start : start + _AT_ONCE]
+                    self._take(some, is_first=look == LOOKS[0])
+                    self._note(look, some[-1])
+                    if self.done.n_rows + _AT_ONCE > MOST_ROWS or self.clock() > until:
+                        return
+                self._note(look, ids[-1] if ids else before)
                 if self.clock() > until:
                     return
-            if left <= 0:
-                return
-            self._note(look, before)
 
     def _begin(self) -> None:
         """Begin with the present; after a long silence leave out what might be counted twice."""
@@ -134,16 +133,19 @@ class _Turn:
         row.positions = {key: max(one, earliest) for key, one in positions.items()}
         row.save(update_fields=["positions", "left_out_from", "left_out_until"])
 
-    def _take(self, ids: Sequence[str]) -> None:
+    def _unknown(self, ids: Sequence[str]) -> list[str]:
+        """Return those of which no row and no event was taken; most are known at a later look."""
         known = set(
             RecordedQuery.objects.filter(
                 query_id__in=ids, lake=self.row.lake, user=self.user.username
             ).values_list("query_id", flat=True)
         )
-        new = [one for one in ids if one not in known]
         self.done.n_known += len(known)
+        return [one for one in ids if one not in known]
+
+    def _take(self, ids: Sequence[str], *, is_first: bool) -> None:
         n_odd = 0
-        for one in self.table.rows(new) if new else ():
+        for one in self.table.rows(ids):
             try:
                 record = read_row(one, catalog=self.database.catalog)
             except RuleViolation:
@@ -151,10 +153,10 @@ class _Turn:
                 continue
             query_take(self.row.lake, record, user=self.user, now=self.now)
             self.done.n_rows += 1
-        if new:
-            TrinoQueryTable.objects.filter(pk=self.row.pk).update(
-                n_rows=F("n_rows") + len(new) - n_odd, n_odd=F("n_odd") + n_odd
-            )
+        TrinoQueryTable.objects.filter(pk=self.row.pk).update(
+            n_rows=F("n_rows") + len(ids) - n_odd,
+            n_odd=F("n_odd") + (n_odd if is_first else 0),
+        )
 
     def _note(self, look: timedelta, last: str) -> None:
         self.row.positions[_key(look)] = last

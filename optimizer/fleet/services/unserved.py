@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from django.db import transaction
@@ -59,7 +59,7 @@ def _keys(rows: Iterable[Mapping[str, Any]], name: str) -> list[Any]:
     return [one[name] for one in rows]
 
 
-def _shapes(tables: Collection[int], day: Any) -> list[dict[str, Any]]:
+def _shapes(tables: Collection[int], day: date) -> list[dict[str, Any]]:
     """Return the shapes of some tables by what they planned, with their filters."""
     summed = list(
         ScanShape.objects.filter(table__in=tables, day__gte=day)

@@ -20,7 +20,8 @@ from optimizer.models import IcebergTable, ScanDay, SkippedDay
 
 SLOTS = 8
 KEPT_DAYS = 35
-_MOST = 2**62
+_MOST = 2**59
+"""Of a slot, and of what is added to it; all slots together are still a number of 63 bits."""
 
 
 @dataclass(frozen=True, slots=True)
