@@ -46,7 +46,7 @@ def table_status(lake: str, user: User) -> TableStatus | None:
 
 
 def may_read(lake: str, *, now: datetime) -> bool:
-    """Whether a lake names such a table, and it need not be left in peace after a failure."""
+    """Whether a lake names such a table, and its last failure is long enough ago."""
     if get_lake(lake).trino_queries is None:
         return False
     return not TrinoQueryTable.objects.filter(lake=lake, next_at__gt=now).exists()

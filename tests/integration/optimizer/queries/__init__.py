@@ -1,1 +1,0 @@
-"""Integration tests of `optimizer.trino_table` and `optimizer.queries`."""
