@@ -6,6 +6,7 @@ Of sums alone: no row of a single table is added up here.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 from django.db.models import QuerySet, Sum
 
@@ -195,7 +196,9 @@ def _times(engine: str, day: date | None, counts: Mapping[str, int]) -> QueryTim
 def _days(lake: str, first: date, n_days: int) -> list[ScannedDay]:
     of_period = {"lake": lake, "day__gte": first}
     summed = ScanDay.objects.filter(**of_period).order_by().values("day")
-    scans = {one["day"]: one for one in summed.annotate(**{name: Sum(name) for name in _COUNTS})}
+    scans: dict[date, Mapping[str, Any]] = {
+        one["day"]: dict(one) for one in summed.annotate(**{name: Sum(name) for name in _COUNTS})
+    }
     skipped: dict[date, dict[str, int]] = {}
     rows = SkippedDay.objects.filter(**of_period).order_by().values_list("day", "cause")
     for day, cause, n_bytes in rows.annotate(n=Sum("n_bytes")):

@@ -140,7 +140,7 @@ def _count(lake: str, engine: Engine, now: datetime, *, unread: str = "", **adde
 
 def _time(lake: str, engine: Engine, seconds: float, now: datetime) -> None:
     """Add a query's time to today's; the row of `_count` is held, so that one does it at a time."""
-    key = {"lake": lake, "engine": engine, "day": now.astimezone(UTC).date()}
+    key: dict[str, Any] = {"lake": lake, "engine": engine, "day": now.astimezone(UTC).date()}
     QuerySeconds.objects.get_or_create(**key)
     row = QuerySeconds.objects.select_for_update().get(**key)
     row.counts = with_time(row.counts, seconds)

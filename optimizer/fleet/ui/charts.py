@@ -58,8 +58,8 @@ def _times(days: Sequence[ScannedDay], times: Sequence[QueryTimes]) -> Chart:
     series: dict[str, list[float | None]] = {}
     for engine in dict.fromkeys(one.engine for one in times):
         of_days = [by_key.get((engine, one.day)) for one in days]
-        series[f"{engine.capitalize()} P50"] = [one and one.p50 for one in of_days]
-        series[f"{engine.capitalize()} P95"] = [one and one.p95 for one in of_days]
+        series[f"{engine.capitalize()} P50"] = [None if one is None else one.p50 for one in of_days]
+        series[f"{engine.capitalize()} P95"] = [None if one is None else one.p95 for one in of_days]
     return line_chart(
         "query-times",
         title="Seconds that queries took",

@@ -8,13 +8,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeGuard
 
 from optimizer.queries.domain.query_record import QueryRecord
 from optimizer.queries.domain.trino_events import read_event
 
 _SECOND = "%Y%m%d_%H%M%S"
 _N_SIGNS = 15
+_MOST_MILLIS = 10**12
 
 
 def id_at(instant: datetime) -> str:
@@ -33,9 +34,9 @@ def began_at(query_id: str) -> datetime | None:
 def event_of(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the event that Trino's HTTP listener sends of the same query, as far as it is read."""
     millis = row.get("wall_time_millis")
-    is_timed = isinstance(millis, int) and 0 <= millis < 10**12
+    took = timedelta(milliseconds=millis) if _is_time(millis) else None
     began = began_at(str(row.get("query_id")))
-    ended = began + timedelta(milliseconds=millis) if began and is_timed and millis else None
+    ended = began + took if began is not None and took is not None else None
     return {
         "metadata": {
             "queryId": row.get("query_id"),
@@ -52,7 +53,7 @@ def event_of(row: Mapping[str, Any]) -> dict[str, Any]:
         },
         "ioMetadata": {"inputs": _inputs(row)},
         "statistics": {
-            "wallTime": millis / 1000 if is_timed and isinstance(millis, int) else None,
+            "wallTime": None if took is None else took.total_seconds(),
             "physicalInputBytes": row.get("physical_input_bytes"),
         },
         "endTime": ended.isoformat() if ended else None,
@@ -70,6 +71,10 @@ def read_row(row: Mapping[str, Any], *, catalog: str) -> QueryRecord:
     if event["ioMetadata"]["inputs"] is None and not (found.is_failed or found.unread):
         return replace(found, unread="The row's `inputs_json` is no list in JSON, or too long.")
     return found
+
+
+def _is_time(millis: object) -> TypeGuard[int]:
+    return isinstance(millis, int) and 0 <= millis < _MOST_MILLIS
 
 
 def _inputs(row: Mapping[str, Any]) -> list[Any] | None:

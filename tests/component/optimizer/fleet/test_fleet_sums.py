@@ -58,7 +58,7 @@ def test_a_scan_is_in_the_sums_of_its_table_and_its_lake(people: People) -> None
         "n_files": 12,
         "n_bytes": 12 * MIB,
         "n_skipped": 36,
-        "skipped_bytes": 2 * 9 * 64 * MIB // 10,
+        "skipped_bytes": 2 * (9 * 64 * MIB // 10),
         "n_unsized": 18,
     }
     assert ScanFilter.objects.filter(column="").aggregate(n=Sum("n_scans"))["n"] == 4
