@@ -45,7 +45,7 @@ class QueryTimesSerializer(serializers.Serializer[Any]):
     p95 = serializers.FloatField(read_only=True, allow_null=True, help_text="seconds")
 
 
-class SavingSerializer(serializers.Serializer[Any]):
+class AdviceSavingSerializer(serializers.Serializer[Any]):
     """An advice that was applied."""
 
     advice_id = serializers.IntegerField(source="advice.pk", read_only=True)
@@ -63,7 +63,7 @@ class SavingSerializer(serializers.Serializer[Any]):
     )
 
 
-class SavingsSerializer(serializers.Serializer[Any]):
+class AdviceSavingsSerializer(serializers.Serializer[Any]):
     """The savings ledger; sums are of advice that still holds."""
 
     n_applied = serializers.IntegerField(read_only=True)
@@ -71,7 +71,7 @@ class SavingsSerializer(serializers.Serializer[Any]):
     expected_a_day = serializers.IntegerField(read_only=True)
     measured_a_day = serializers.IntegerField(read_only=True)
     has_more = serializers.BooleanField(read_only=True, help_text="older ones are left out")
-    rows = SavingSerializer(many=True, read_only=True)
+    rows = AdviceSavingSerializer(many=True, read_only=True)
 
 
 class UnservedShapeSerializer(serializers.Serializer[Any]):
@@ -96,7 +96,7 @@ class FleetScansSerializer(serializers.Serializer[Any]):
     days = ScannedDaySerializer(many=True, read_only=True)
     times = QueryTimesSerializer(many=True, read_only=True, help_text="by engine and day")
     engines = QueryTimesSerializer(many=True, read_only=True, help_text="by engine, of all days")
-    savings = SavingsSerializer(read_only=True)
+    savings = AdviceSavingsSerializer(read_only=True)
     unserved = UnservedShapeSerializer(many=True, read_only=True)
 
 

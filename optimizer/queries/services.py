@@ -4,12 +4,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
-from django.db import transaction
 from django.db.models import F
 
 from optimizer.advice.domain.scan_reports import Scanned
+from optimizer.core.services.transactions import transaction_run
 from optimizer.cubes.domain.readers import Engine
 from optimizer.iceberg.tables.services.lake_sums import (
     ScanSums,
@@ -63,33 +64,42 @@ def query_take(lake: str, query: QueryRecord, *, user: User, now: datetime) -> Q
     rows = _tables(lake, query.scans, user)
     if rows:
         scans_ready(lake, now=now)
-    with transaction.atomic():
-        if not _is_new(lake, query, user=user, now=now):
-            _count(lake, query.engine, now, n_repeated=1)
-            return QueryTaken(0, repeated=True)
-        known = [(row, one) for one in query.scans if (row := rows.get(one.place)) is not None]
-        # In one order everywhere, so that events of the same tables wait for each other.
-        summed = [] if query.has_own_reports else sorted(known, key=lambda pair: pair[0].pk)
-        sums = ScanSums()
-        for row, one in summed:
-            scanned = _scanned(one, row, query.engine)
-            table_scan_add(row, scanned, now=now)
-            sums += sums_of(row, scanned)
-        scans_add(lake, sums, now=now)
-        n_scans, n_unknown = len(known), len(query.scans) - len(known)
-        _count(
-            lake,
-            query.engine,
-            now,
-            unread=query.unread,
-            n_queries=1,
-            n_scans=n_scans,
-            n_unknown=n_unknown,
-            n_failed=int(query.is_failed),
-            n_unread=int(query.unread != ""),
-        )
-        if known and query.seconds is not None:
-            _time(lake, query.engine, query.seconds, now)
+    return transaction_run(partial(_take, lake, query, rows, user, now))
+
+
+def _take(
+    lake: str,
+    query: QueryRecord,
+    rows: Mapping[tuple[str, str], IcebergTable],
+    user: User,
+    now: datetime,
+) -> QueryTaken:
+    if not _is_new(lake, query, user=user, now=now):
+        _count(lake, query.engine, now, n_repeated=1)
+        return QueryTaken(0, repeated=True)
+    known = [(row, one) for one in query.scans if (row := rows.get(one.place)) is not None]
+    # In one order everywhere, so that events of the same tables wait for each other.
+    summed = [] if query.has_own_reports else sorted(known, key=lambda pair: pair[0].pk)
+    sums = ScanSums()
+    for row, one in summed:
+        scanned = _scanned(one, row, query.engine)
+        table_scan_add(row, scanned, now=now)
+        sums += sums_of(row, scanned)
+    scans_add(lake, sums, now=now)
+    n_scans, n_unknown = len(known), len(query.scans) - len(known)
+    _count(
+        lake,
+        query.engine,
+        now,
+        unread=query.unread,
+        n_queries=1,
+        n_scans=n_scans,
+        n_unknown=n_unknown,
+        n_failed=int(query.is_failed),
+        n_unread=int(query.unread != ""),
+    )
+    if known and query.seconds is not None:
+        _time(lake, query.engine, query.seconds, now)
     return QueryTaken(n_scans, n_unknown, unread=query.unread)
 
 

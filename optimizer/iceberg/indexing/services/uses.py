@@ -34,7 +34,10 @@ def index_uses_add(
     """
     known = set(coverage_rows(row).values_list("column", flat=True).distinct())
     known |= {one.column for one in wanted_of(row, policy_of(row).policy)}
-    found = [one for one in uses if one.column in known]
+    # In one order everywhere, so that two reports of a table wait for each other.
+    found = sorted(
+        (one for one in uses if one.column in known), key=lambda one: (one.column, one.kind)
+    )
     if not found:
         return []
     today = now.astimezone(UTC).date()

@@ -4,12 +4,14 @@ import hashlib
 import json
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from optimizer.advice.domain.filters import Filter
 from optimizer.advice.domain.scan_reports import Scanned
+from optimizer.core.services.transactions import transaction_run
 from optimizer.iceberg.tables.services.lake_sums import scans_add, scans_ready, sums_of
 from optimizer.models import IcebergTable, ScanFilter, ScanShape
 
@@ -30,9 +32,12 @@ def scan_report(row: IcebergTable, scanned: Scanned, *, now: datetime) -> int:
     already. Called twice it is counted twice.
     """
     scans_ready(row.lake, now=now)
-    with transaction.atomic():
-        n_filters = table_scan_add(row, scanned, now=now)
-        scans_add(row.lake, sums_of(row, scanned), now=now)
+    return transaction_run(partial(_report, row, scanned, now=now))
+
+
+def _report(row: IcebergTable, scanned: Scanned, *, now: datetime) -> int:
+    n_filters = table_scan_add(row, scanned, now=now)
+    scans_add(row.lake, sums_of(row, scanned), now=now)
     return n_filters
 
 
