@@ -5,6 +5,7 @@ from django.urls import URLPattern
 from optimizer.advice import urls as advice
 from optimizer.console import urls as console
 from optimizer.cubes import urls as cubes
+from optimizer.fleet import urls as fleet
 from optimizer.hudi.pages import urls as hudi
 from optimizer.iceberg.indexing import urls as iceberg_indexing
 from optimizer.iceberg.maintenance import urls as iceberg_maintenance
@@ -15,6 +16,7 @@ from optimizer.pruning import urls as pruning
 from optimizer.queries import urls as queries
 from optimizer.removals import urls as removals
 from optimizer.rewriting import urls as rewriting
+from optimizer.trino_table import urls as trino_table
 
 app_name = "optimizer-api"
 
@@ -22,6 +24,7 @@ urlpatterns: list[URLPattern] = [
     *advice.api_urlpatterns,
     *console.api_urlpatterns,
     *cubes.api_urlpatterns,
+    *fleet.api_urlpatterns,
     *hudi.api_urlpatterns,
     *iceberg_indexing.api_urlpatterns,
     *iceberg_maintenance.api_urlpatterns,
@@ -32,4 +35,5 @@ urlpatterns: list[URLPattern] = [
     *queries.api_urlpatterns,
     *removals.api_urlpatterns,
     *rewriting.api_urlpatterns,
+    *trino_table.api_urlpatterns,
 ]

@@ -3,6 +3,7 @@
 from optimizer.advice.models import Advice
 from optimizer.core.models import OptimizeTask
 from optimizer.cubes.models import Cube, CubeBuild, CubeCoverage, CubeUse, CubeVersion
+from optimizer.fleet.models import ScanDay, SkippedDay, UnservedShape
 from optimizer.hudi.tables.models import (
     HudiAlarm,
     HudiInstant,
@@ -15,8 +16,9 @@ from optimizer.iceberg.inspect.models import HealthPoint, PartitionHealth
 from optimizer.iceberg.maintenance.models import Quarantine
 from optimizer.iceberg.tables.models import Commit, IcebergTable, LayoutWrite, ScanFilter, ScanShape
 from optimizer.policies.models import PolicyVersion
-from optimizer.queries.models import QueryDay, QueryGrouping, RecordedQuery
+from optimizer.queries.models import QueryDay, QueryGrouping, QuerySeconds, RecordedQuery
 from optimizer.removals.models import RemovalPlan
+from optimizer.trino_table.models import TrinoQueryTable
 from optimizer.usage.models import ReportSender
 
 __all__ = [
@@ -42,10 +44,15 @@ __all__ = [
     "Quarantine",
     "QueryDay",
     "QueryGrouping",
+    "QuerySeconds",
     "RecordedQuery",
     "RemovalPlan",
     "ReportSender",
+    "ScanDay",
     "ScanFilter",
     "ScanShape",
+    "SkippedDay",
     "StoredInspection",
+    "TrinoQueryTable",
+    "UnservedShape",
 ]

@@ -5,6 +5,7 @@ from django.urls import URLPattern
 from optimizer.advice import urls as advice
 from optimizer.console import urls as console
 from optimizer.cubes import urls as cubes
+from optimizer.fleet import urls as fleet
 from optimizer.hudi.pages import urls as hudi
 from optimizer.iceberg.indexing import urls as iceberg_indexing
 from optimizer.iceberg.maintenance import urls as iceberg_maintenance
@@ -21,6 +22,7 @@ urlpatterns: list[URLPattern] = [
     *advice.ui_urlpatterns,
     *console.ui_urlpatterns,
     *cubes.ui_urlpatterns,
+    *fleet.ui_urlpatterns,
     *hudi.ui_urlpatterns,
     *iceberg_indexing.ui_urlpatterns,
     *iceberg_maintenance.ui_urlpatterns,

@@ -78,9 +78,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "joins",
-                    models.JSONField(
-                        default=list, help_text="keys that lead to each joined table"
-                    ),
+                    models.JSONField(default=list, help_text="keys that lead to each joined table"),
                 ),
                 (
                     "refused",

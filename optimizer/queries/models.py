@@ -92,3 +92,23 @@ class QueryGrouping(models.Model):
 
     def __str__(self) -> str:
         return f"{', '.join(self.dimensions) or 'all rows'} {self.day}"
+
+
+class QuerySeconds(models.Model):
+    """How long the queries of an engine took on one day, as a histogram."""
+
+    lake = models.CharField(max_length=64)
+    engine = models.CharField(max_length=16)
+    day = models.DateField(help_text="in UTC, when the event came")
+    counts = models.JSONField(default=dict, help_text="bucket (queries.domain.latency) -> queries")
+
+    class Meta:
+        verbose_name_plural = "query seconds"
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["lake", "engine", "day"], name="optimizer_query_seconds_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"seconds of {self.engine} {self.day}"

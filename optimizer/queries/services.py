@@ -4,16 +4,24 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
-from django.db import transaction
 from django.db.models import F
 
 from optimizer.advice.domain.scan_reports import Scanned
+from optimizer.core.services.transactions import transaction_run
 from optimizer.cubes.domain.readers import Engine
 from optimizer.iceberg.tables.services.groupings import GroupedQuery, grouping_report
-from optimizer.iceberg.tables.services.scans import KEPT_DAYS, scan_report
-from optimizer.models import IcebergTable, QueryDay, RecordedQuery
+from optimizer.iceberg.tables.services.lake_sums import (
+    ScanSums,
+    scans_add,
+    scans_ready,
+    sums_of,
+)
+from optimizer.iceberg.tables.services.scans import KEPT_DAYS, table_scan_add
+from optimizer.models import IcebergTable, QueryDay, QuerySeconds, RecordedQuery
+from optimizer.queries.domain.latency import with_time
 from optimizer.queries.domain.query_groupings import Grouped, groupings_of
 from optimizer.queries.domain.query_record import QueryRecord, TableScan
 from optimizer.queries.domain.spark_queries import SparkBatch
@@ -89,9 +97,12 @@ def spark_queries_report(
 
 def _take_dropped(lake: str, batch: SparkBatch, *, user: User, now: datetime) -> None:
     mark = QueryRecord(Engine.SPARK, batch.dropped_id, is_failed=False)
-    with transaction.atomic():
+
+    def count() -> None:
         if _is_new(lake, mark, user=user, now=now):
             _count(lake, Engine.SPARK, now, n_dropped=batch.n_dropped)
+
+    transaction_run(count)
 
 
 def query_take(lake: str, query: QueryRecord, *, user: User, now: datetime) -> QueryTaken:
@@ -102,31 +113,53 @@ def query_take(lake: str, query: QueryRecord, *, user: User, now: datetime) -> Q
     it again and again.
     """
     rows = _tables(lake, query.scans, user)
+    if rows:
+        scans_ready(lake, now=now)
     known = [(row, one) for one in query.scans if (row := rows.get(one.place)) is not None]
     read = _read_of(known, query)
     grouped = groupings_of(query, {str(row).lower(): _columns(row) for row, _ in known}, read)
-    with transaction.atomic():
-        if not _is_new(lake, query, user=user, now=now):
-            _count(lake, query.engine, now, n_repeated=1)
-            return QueryTaken(0, repeated=True)
-        # In one order everywhere, so that events of the same tables wait for each other.
-        summed = [] if query.has_own_reports else sorted(known, key=lambda pair: pair[0].pk)
-        for row, one in summed:
-            scan_report(row, _scanned(one, row, query.engine), now=now)
-        _group(grouped, query, {str(row).lower(): row for row, _ in known}, read, now=now)
-        n_scans, n_unknown = len(known), len(query.scans) - len(known)
-        _count(
-            lake,
-            query.engine,
-            now,
-            said={"unread": query.unread, "unparsed": grouped.problem},
-            n_queries=1,
-            n_scans=n_scans,
-            n_unknown=n_unknown,
-            n_failed=int(query.is_failed),
-            n_unread=int(query.unread != ""),
-            n_unparsed=int(grouped.problem != ""),
-        )
+    return transaction_run(partial(_take, lake, _Known(query, known, grouped, read), user, now))
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A query, with its scans of tables that are known, and what was read and grouped of them."""
+
+    query: QueryRecord
+    scans: Sequence[tuple[IcebergTable, TableScan]]
+    grouped: Grouped
+    read: Mapping[str, int]
+
+
+def _take(lake: str, known: _Known, user: User, now: datetime) -> QueryTaken:
+    query, grouped = known.query, known.grouped
+    if not _is_new(lake, query, user=user, now=now):
+        _count(lake, query.engine, now, n_repeated=1)
+        return QueryTaken(0, repeated=True)
+    # In one order everywhere, so that events of the same tables wait for each other.
+    summed = [] if query.has_own_reports else sorted(known.scans, key=lambda pair: pair[0].pk)
+    sums = ScanSums()
+    for row, one in summed:
+        scanned = _scanned(one, row, query.engine)
+        table_scan_add(row, scanned, now=now)
+        sums += sums_of(row, scanned)
+    _group(grouped, query, {str(row).lower(): row for row, _ in known.scans}, known.read, now=now)
+    scans_add(lake, sums, now=now)
+    n_scans, n_unknown = len(known.scans), len(query.scans) - len(known.scans)
+    _count(
+        lake,
+        query.engine,
+        now,
+        said={"unread": query.unread, "unparsed": grouped.problem},
+        n_queries=1,
+        n_scans=n_scans,
+        n_unknown=n_unknown,
+        n_failed=int(query.is_failed),
+        n_unread=int(query.unread != ""),
+        n_unparsed=int(grouped.problem != ""),
+    )
+    if known.scans and query.seconds is not None:
+        _time(lake, query.engine, query.seconds, now)
     return QueryTaken(n_scans, n_unknown, unread=query.unread)
 
 
@@ -208,6 +241,16 @@ def _count(
     if is_first:
         RecordedQuery.objects.filter(at__lt=now - KNOWN_FOR).delete()
         QueryDay.objects.filter(day__lt=today - timedelta(days=KEPT_DAYS)).delete()
+        QuerySeconds.objects.filter(day__lt=today - timedelta(days=KEPT_DAYS)).delete()
     sums: dict[str, Any] = {name: F(name) + n for name, n in added.items() if n}
     sums |= {name: text[:1000] for name, text in (said or {}).items() if text}
     QueryDay.objects.filter(**key).update(last_at=now, **sums)
+
+
+def _time(lake: str, engine: Engine, seconds: float, now: datetime) -> None:
+    """Add a query's time to today's; the row of `_count` is held, so that one does it at a time."""
+    key: dict[str, Any] = {"lake": lake, "engine": engine, "day": now.astimezone(UTC).date()}
+    QuerySeconds.objects.get_or_create(**key)
+    row = QuerySeconds.objects.select_for_update().get(**key)
+    row.counts = with_time(row.counts, seconds)
+    row.save(update_fields=["counts"])

@@ -1,14 +1,15 @@
 """Takes a reader's report in: to each table what indexes dropped and what cubes answered, once."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db import transaction
-
+from optimizer.core.services.transactions import transaction_run
 from optimizer.cubes.services.uses import CubeReader, ReportedAnswers, cube_uses_add
+from optimizer.fleet.domain.days import CUBES
 from optimizer.iceberg.indexing.services.uses import ReportedUse, index_uses_add
+from optimizer.iceberg.tables.services.lake_sums import Skipped, skips_add, skips_ready
 from optimizer.models import IcebergTable, ReportSender
 from portal.access.lakes import get_lake
 from portal.access.models import User
@@ -72,15 +73,38 @@ def uses_report(
     given = list(tables)
     seen = IcebergTable.objects.filter(visible_to(user), lake=lake, is_deleted=False)
     rows = {row.uuid: row for row in seen.filter(uuid__in={one.uuid for one in given})}
-    taken = 0
-    with transaction.atomic():
-        if mark is not None and not _is_new(lake, mark, user=user, now=now):
+    causes = [use.kind for one in given for use in one.indexes]
+    causes += [CUBES for one in given if one.cubes]
+    if rows:
+        skips_ready(lake, causes, now=now)
+    report = _Report(lake, given, rows, reader, mark, user, now)
+    return transaction_run(report.take)
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    lake: str
+    given: Sequence[TableUse]
+    rows: Mapping[str, IcebergTable]
+    reader: CubeReader
+    mark: ReportMark | None
+    user: User
+    now: datetime
+
+    def take(self) -> Taken:
+        """Add it in the transaction of the caller."""
+        lake, now, taken = self.lake, self.now, list[Skipped]()
+        if self.mark is not None and not _is_new(lake, self.mark, user=self.user, now=now):
             return Taken(0, 0, repeated=True)
-        for one in given:
-            if row := rows.get(one.uuid):
-                taken += index_uses_add(row, one.indexes, now=now)
-                taken += cube_uses_add(row, one.cubes, reader=reader, now=now)
-    return Taken(taken, sum(one.n_uses for one in given) - taken)
+        known = [(row, one) for one in self.given if (row := self.rows.get(one.uuid)) is not None]
+        # In one order everywhere, so that reports of the same tables wait for each other.
+        for row, one in sorted(known, key=lambda pair: pair[0].pk):
+            dropped = index_uses_add(row, one.indexes, now=now)
+            answered = cube_uses_add(row, one.cubes, reader=self.reader, now=now)
+            taken += [Skipped(it.kind, it.n_plans, it.n_files, it.n_bytes) for it in dropped]
+            taken += [Skipped(CUBES, it.n_queries, 0, it.n_bytes) for it in answered]
+        skips_add(lake, taken, now=now)
+        return Taken(len(taken), sum(one.n_uses for one in self.given) - len(taken))
 
 
 def _is_new(lake: str, mark: ReportMark, *, user: User, now: datetime) -> bool:

@@ -40,16 +40,29 @@ class MetastoreDb:
 
     def password(self) -> str:
         """Read the password from its file."""
-        try:
-            return Path(self.password_file).read_text(encoding="utf-8").strip()
-        except OSError as error:
-            raise ExternalFailure(
-                "config.password_file",
-                f"The metastore database's password file {self.password_file} cannot be read.",
-                service="metastore_db",
-                retryable=False,
-                reason=error.strerror,
-            ) from error
+        return _password(self.password_file, "metastore database", service="metastore_db")
+
+
+@dataclass(frozen=True, slots=True)
+class TrinoQueriesDb:
+    """The database into which Trino's MySQL event listener writes its queries; only read."""
+
+    host: str
+    database: str
+    user: str
+    password_file: str
+    catalog: str
+    """Trino's name of the lake's catalog."""
+    as_user: str
+    """The portal's account with whose rights queries count: that of an HTTP listener's token."""
+    port: int = 3306
+    ssl_ca: str = ""
+    """A file with the certificate that signed the server's; empty: without TLS."""
+    timeout_seconds: float = 20
+
+    def password(self) -> str:
+        """Read the password from its file."""
+        return _password(self.password_file, "database of Trino's queries", service="trino_queries")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +88,8 @@ class LakeConfig:
     """How much one plan may take here, and from where it needs more people; unset = the site's."""
     namespace_image: str = ""
     """Where a dump of the name node's image lies (`hdfs oiv -p Delimited`, TZ=UTC); empty: none."""
+    trino_queries: TrinoQueriesDb | None = None
+    """Where Trino keeps its queries for the portal to read; None: it is not read."""
     working_hours: str = ""
     """When runs that destroy may start, as "Mon-Fri 20:00-06:00" of its zone; empty: always."""
 
@@ -118,6 +133,8 @@ class LakeConfig:
         try:
             values["lake"] = LakeId(values["lake"])
             values["metastore_db"] = MetastoreDb(**values["metastore_db"])
+            if (queries := values.get("trino_queries")) is not None:
+                values["trino_queries"] = TrinoQueriesDb(**queries)
             values["backup_roots"] = tuple(values.get("backup_roots", ()))
             values["spark_jars"] = tuple(values.get("spark_jars", ()))
             _check_limits(values.get("plan_limits", {}))
@@ -140,6 +157,19 @@ def _check_limits(limits: Mapping[str, Any]) -> None:
             raise KeyError(f"plan_limits.{name}")
         if type(value) is not int or value < 0:
             raise TypeError(f"plan_limits.{name} must be a whole number, not {value!r}")
+
+
+def _password(path: str, whose: str, *, service: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise ExternalFailure(
+            "config.password_file",
+            f"The {whose}'s password file {path} cannot be read.",
+            service=service,
+            retryable=False,
+            reason=error.strerror,
+        ) from error
 
 
 def load_lakes(path: Path) -> dict[str, LakeConfig]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from tests.security.grid_bodies import WHY
-from tests.security.grid_rows import ADMINS, OF_THE_TABLE, SIGNED_IN, Row, post_only
+from tests.security.grid_rows import ADMINS, OF_THE_TABLE, SIGNED_IN, STAFF, Row, post_only
 
 FORM = {"manifests": "7", "seen": "0", "reason": "because"}
 HUDI_FORM = {"commits": "7", "seen": "0", "reason": "because"}
@@ -58,6 +58,8 @@ POLICIES_AND_TASKS: Mapping[str, Row] = {
         Row(OF_THE_TABLE, values=(*ICEBERG, "run_id:estimate_id")),
     ),
     **{f"{area}:advice": Row(SIGNED_IN) for area in ("optimizer", "optimizer-api")},
+    "optimizer-api:trino-table": Row(SIGNED_IN),
+    **{f"{area}:scans": Row(STAFF) for area in ("optimizer", "optimizer-api")},
     **{
         f"{area}:advice-{name}": row
         for area in ("optimizer", "optimizer-api")

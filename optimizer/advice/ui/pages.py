@@ -27,6 +27,7 @@ from optimizer.iceberg.indexing.selectors import policy_of
 from optimizer.iceberg.tables.selectors.tables import get_table_for_user
 from optimizer.policies.services.policies import policy_may_set
 from optimizer.queries.selectors import queries_lately
+from optimizer.trino_table.selectors import table_status
 from portal.access.registry import Page, register_page
 from portal.ui.charts.figures import Axes, Chart, bar_chart
 from portal.ui.frame.context import current_lake, person
@@ -68,6 +69,7 @@ def advice(request: HttpRequest) -> HttpResponseBase:
     filterset = AdviceFilter(request.GET, queryset=rows)
     context = {
         "engines": queries_lately(lake, now=timezone.now()),
+        "trino_table": table_status(lake, person(request)),
         "catalog": CATALOG,
         "trino_url": request.build_absolute_uri(
             reverse("optimizer-hook:trino-queries", args=[lake, CATALOG])

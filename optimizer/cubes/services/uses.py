@@ -41,8 +41,8 @@ class ReportedAnswers:
 
 def cube_uses_add(
     row: IcebergTable, uses: Iterable[ReportedAnswers], *, reader: CubeReader, now: datetime
-) -> int:
-    """Add what cubes of a table answered to today's sums; returns how many are known.
+) -> list[ReportedAnswers]:
+    """Add what cubes of a table answered to today's sums; returns those that are known.
 
     Called twice it is counted twice.
     """
@@ -51,11 +51,9 @@ def cube_uses_add(
         one.name: one
         for one in row.cubes.filter(is_there=True, name__in={use.cube for use in given})
     }
-    taken = 0
-    for use in given:
-        if cube := cubes.get(use.cube):
-            _add(cube, use, reader=reader, now=now)
-            taken += 1
+    taken = [use for use in given if use.cube in cubes]
+    for use in taken:
+        _add(cubes[use.cube], use, reader=reader, now=now)
     return taken
 
 

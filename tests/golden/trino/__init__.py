@@ -24,3 +24,23 @@ def event(begins: str) -> dict[str, Any]:
     """Return the one event whose query begins so."""
     (found,) = [one for one in events() if one["metadata"]["query"].startswith(begins)]
     return found
+
+
+def row_of(said: dict[str, Any], **changed: Any) -> dict[str, Any]:
+    """Return what Trino's MySQL event listener writes of the query of an event."""
+    metadata, context, statistics = said["metadata"], said["context"], said["statistics"]
+    row = {
+        "query_id": metadata["queryId"],
+        "query": metadata["query"],
+        "query_state": metadata["queryState"],
+        "stage_info_json": metadata.get("payload"),
+        "user": context["user"],
+        "source": context.get("source"),
+        "catalog": context.get("catalog"),
+        "schema": context.get("schema"),
+        "query_type": context.get("queryType"),
+        "inputs_json": json.dumps(said["ioMetadata"].get("inputs", [])),
+        "wall_time_millis": round(1000 * statistics["wallTime"]),
+        "physical_input_bytes": statistics["physicalInputBytes"],
+    }
+    return {**row, **changed}

@@ -31,6 +31,7 @@ FILES = (
     "tests/component/quality/freshness/test_ready_rules.py::"
     "test_what_somebody_took_back_is_theirs_until_they_say_otherwise",
     "tests/component/optimizer/discovery/test_optimizer_hearing.py",
+    "tests/component/optimizer/fleet/test_fleet_at_once.py",
     "tests/component/optimizer/iceberg/planner/test_optimizer_queue.py::test_a_run_takes_its_tasks_once",
     "tests/component/refresh/worker/test_refresh_worker.py::test_r5_a_dead_front_end_makes_it_degraded_not_failed",
     "tests/component/refresh/worker/test_refresh_worker.py::"

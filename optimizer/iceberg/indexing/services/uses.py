@@ -25,16 +25,21 @@ class ReportedUse:
     n_bytes: int
 
 
-def index_uses_add(row: IcebergTable, uses: Iterable[ReportedUse], *, now: datetime) -> int:
-    """Add what indexes of a table dropped to today's sums; returns how many are known there.
+def index_uses_add(
+    row: IcebergTable, uses: Iterable[ReportedUse], *, now: datetime
+) -> list[ReportedUse]:
+    """Add what indexes of a table dropped to today's sums; returns those that are known there.
 
     Called twice it is counted twice.
     """
     known = set(coverage_rows(row).values_list("column", flat=True).distinct())
     known |= {one.column for one in wanted_of(row, policy_of(row).policy)}
-    found = [one for one in uses if one.column in known]
+    # In one order everywhere, so that two reports of a table wait for each other.
+    found = sorted(
+        (one for one in uses if one.column in known), key=lambda one: (one.column, one.kind)
+    )
     if not found:
-        return 0
+        return []
     today = now.astimezone(UTC).date()
     with transaction.atomic():
         for one in found:
@@ -53,4 +58,4 @@ def index_uses_add(row: IcebergTable, uses: Iterable[ReportedUse], *, now: datet
                 last_used_at=now,
             )
         row.index_uses.filter(day__lt=today - timedelta(days=KEPT_DAYS)).delete()
-    return len(found)
+    return found

@@ -31,7 +31,12 @@ class FilterUse:
 
 def since(now: datetime) -> date:
     """Return the first day of those that are shown."""
-    return now.astimezone(UTC).date() - timedelta(days=SHOWN_DAYS - 1)
+    return days_before(now, SHOWN_DAYS)
+
+
+def days_before(now: datetime, n_days: int) -> date:
+    """Return the first of so many days, of which today is the last."""
+    return now.astimezone(UTC).date() - timedelta(days=n_days - 1)
 
 
 def scans_lately(row: IcebergTable, *, now: datetime) -> list[FilterUse]:

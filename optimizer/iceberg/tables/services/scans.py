@@ -4,12 +4,15 @@ import hashlib
 import json
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from optimizer.advice.domain.filters import Filter
 from optimizer.advice.domain.scan_reports import Scanned
+from optimizer.core.services.transactions import transaction_run
+from optimizer.iceberg.tables.services.lake_sums import scans_add, scans_ready, sums_of
 from optimizer.models import IcebergTable, ScanFilter, ScanShape
 
 KEPT_DAYS = 35
@@ -23,11 +26,23 @@ _MOST = 2**62
 
 
 def scan_report(row: IcebergTable, scanned: Scanned, *, now: datetime) -> int:
-    """Add a scan to today's sums; returns of how many filters.
+    """Add a scan to today's sums of its table and its lake; returns of how many filters.
 
     Filters of columns that the table does not have are left out, where its columns are known
     already. Called twice it is counted twice.
     """
+    scans_ready(row.lake, now=now)
+    return transaction_run(partial(_report, row, scanned, now=now))
+
+
+def _report(row: IcebergTable, scanned: Scanned, *, now: datetime) -> int:
+    n_filters = table_scan_add(row, scanned, now=now)
+    scans_add(row.lake, sums_of(row, scanned), now=now)
+    return n_filters
+
+
+def table_scan_add(row: IcebergTable, scanned: Scanned, *, now: datetime) -> int:
+    """Add a scan to its table's sums alone; who calls it adds to the lake's in the end."""
     known = {name.lower() for name in row.columns}
     found = [one for one in scanned.filters if not known or _is_of(one, known)][:MOST_FILTERS]
     today = now.astimezone(UTC).date()

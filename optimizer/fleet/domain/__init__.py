@@ -1,0 +1,1 @@
+"""Rules of `optimizer.fleet`, without a database."""

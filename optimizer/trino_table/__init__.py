@@ -1,0 +1,1 @@
+"""Reads Trino's own table of queries, where its MySQL event listener writes one."""

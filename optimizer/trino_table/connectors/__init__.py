@@ -1,0 +1,1 @@
+"""Clients of `optimizer.trino_table`."""
