@@ -14,6 +14,7 @@ CAPABILITIES = (
     "iceberg.indexing",
     "iceberg.planner",
     "cubes",
+    "queries",
     "advice",
     "pruning",
     "rewriting",

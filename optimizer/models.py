@@ -15,7 +15,7 @@ from optimizer.iceberg.inspect.models import HealthPoint, PartitionHealth
 from optimizer.iceberg.maintenance.models import Quarantine
 from optimizer.iceberg.tables.models import Commit, IcebergTable, LayoutWrite, ScanFilter, ScanShape
 from optimizer.policies.models import PolicyVersion
-from optimizer.queries.models import QueryDay, RecordedQuery
+from optimizer.queries.models import QueryDay, RecordedQuery, TopShape, TopShapeTable
 from optimizer.removals.models import RemovalPlan
 from optimizer.usage.models import ReportSender
 
@@ -47,4 +47,6 @@ __all__ = [
     "ScanFilter",
     "ScanShape",
     "StoredInspection",
+    "TopShape",
+    "TopShapeTable",
 ]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from tests.security.grid_bodies import WHY
-from tests.security.grid_rows import ADMINS, OF_THE_TABLE, SIGNED_IN, Row, post_only
+from tests.security.grid_rows import ADMINS, OF_THE_TABLE, SIGNED_IN, STAFF, Row, post_only
 
 FORM = {"manifests": "7", "seen": "0", "reason": "because"}
 HUDI_FORM = {"commits": "7", "seen": "0", "reason": "because"}
@@ -67,6 +67,15 @@ POLICIES_AND_TASKS: Mapping[str, Row] = {
             ("apply", post_only(OF_THE_TABLE, *ADVICE, **WHY)),
             ("dismiss", post_only(OF_THE_TABLE, *ADVICE, **WHY)),
             ("roll-back", post_only(OF_THE_TABLE, "advice_id:applied_advice_id", **WHY)),
+        )
+    },
+    **{f"{area}:top-shapes": Row(SIGNED_IN) for area in ("optimizer", "optimizer-api")},
+    **{
+        f"{area}:top-shape{name}": row
+        for area in ("optimizer", "optimizer-api")
+        for name, row in (
+            ("", Row(OF_THE_TABLE, values=("digest:top_shape",))),
+            ("s-analyse", post_only(STAFF)),
         )
     },
     "optimizer:cubes": Row(SIGNED_IN),

@@ -52,3 +52,6 @@ class QueryRecord:
     seconds: float | None = None
     n_bytes: int = 0
     """Read from files by the whole query."""
+    names_all_tables: bool = False
+    """Whether `scans` names every table that it reads, and it writes none; False where the engine
+    does not say. What is shown of its text, and which constants are kept, depends on it."""

@@ -15,6 +15,7 @@ from optimizer.iceberg.tables.services.scans import KEPT_DAYS, scan_report
 from optimizer.models import IcebergTable, QueryDay, RecordedQuery
 from optimizer.queries.domain.query_record import QueryRecord, TableScan
 from optimizer.queries.domain.trino_events import read_event
+from optimizer.queries.services.keeping import keeps_queries, query_keep
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.access.visibility import visible_to
@@ -51,7 +52,8 @@ def query_take(lake: str, query: QueryRecord, *, user: User, now: datetime) -> Q
     """Add the scans of a completed query to the sums of the tables that the person sees.
 
     A query that comes again adds nothing. One that cannot be read is counted, and accepted: an
-    engine would send it again and again.
+    engine would send it again and again. It is kept for the lake's table after it was counted: of
+    a portal that is killed in between it is missing there, and never twice.
     """
     rows = _tables(lake, query.scans, user)
     with transaction.atomic():
@@ -75,6 +77,8 @@ def query_take(lake: str, query: QueryRecord, *, user: User, now: datetime) -> Q
             n_failed=int(query.is_failed),
             n_unread=int(query.unread != ""),
         )
+    if keeps_queries(lake) and not query_keep(lake, query, now=now):
+        _count(lake, query.engine, now, n_not_kept=1)
     return QueryTaken(n_scans, n_unknown, unread=query.unread)
 
 
