@@ -142,9 +142,10 @@ def analyse(root: Path, n: int) -> None:
 
 def take(root: Path) -> None:
     """Fold and append queries as a worker of the portal does."""
-    from django.conf import settings
+    os.environ["DJANGO_SETTINGS_MODULE"] = "portal.settings.test"
+    import django
 
-    settings.configure(SECRET_KEY="bench", LAKEWARDEN_VAR=root)
+    django.setup()
     from optimizer.advice.domain.shapes import parted
     from optimizer.cubes.domain.readers import Engine
     from optimizer.queries.domain.kept_query import query_line, shape_line

@@ -1,11 +1,18 @@
 """Says how many queries engines told of lately, what became of them, and which cost most."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import django_filters as filters
-from django.db.models import Exists, Max, OuterRef, QuerySet, Sum
+from django.db.models import (
+    Exists,
+    Max,
+    OuterRef,
+    QuerySet,
+    Sum,
+    prefetch_related_objects,
+)
 
 from optimizer.cubes.domain.readers import Engine
 from optimizer.iceberg.tables.selectors.scans import since
@@ -101,7 +108,8 @@ def get_top_shape_for_user(lake: str, digest: str, user: User) -> TopShape:
     return found
 
 
-def name_tables(rows: Iterable[Any]) -> None:
-    """Give each shape of a page the names of its tables, for which its list read them along."""
+def name_tables(rows: Sequence[Any]) -> None:
+    """Give each shape of a page the names of its tables, in one query."""
+    prefetch_related_objects(rows, "tables")
     for row in rows:
-        row.table_names = sorted(f"{one.db}.{one.table}" for one in row.tables.all())
+        row.table_names = ", ".join(sorted(map(str, row.tables.all())))

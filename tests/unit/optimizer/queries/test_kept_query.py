@@ -102,7 +102,7 @@ def test_constants_are_kept_only_where_each_has_its_place(
     assert of(text).filled == filled
 
 
-@given(WORDS, st.integers(10_000, 10**12), st.floats(0.001, 0.999))
+@given(WORDS, st.integers(10**9, 10**12), st.floats(0.001, 0.999))
 def test_no_constant_is_written(word: str, number: int, part: float) -> None:
     secret = f"Q{word}Q"
     quoted = secret.replace("'", "''")
@@ -125,7 +125,8 @@ def test_no_constant_is_written(word: str, number: int, part: float) -> None:
             said = shape_line(found.shape) + query_line(
                 record(text), found, keeps_constants=False, now=NOW
             )
-            plain = json.dumps([json.loads(one) for one in said.splitlines()], ensure_ascii=False)
+            values = (each for one in said.splitlines() for each in json.loads(one).values())
+            plain = "\n".join(map(str, values))
             for one in (secret, str(number), share):
                 assert one.lower() not in plain.lower(), (dialect, text[:200])
 
