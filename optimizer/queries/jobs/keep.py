@@ -1,7 +1,7 @@
 """The program `keep`: writes recorded queries from the portal's segments into the lake's table.
 
-A segment is written exactly once. All segments of a run are appended in one commit, and each row
-names its segment: a later run that is given one of them again finds its rows and leaves it out.
+A segment is written exactly once. All segments of a run are appended in one commit, whose rows and
+summary name them: a later run that is given one of them again finds it there and leaves it out.
 Runs of a lake follow each other, and an application has ended before another takes its place.
 """
 
@@ -27,7 +27,8 @@ MOST_ALIKE = 100
 """Queries of a shape, user and minute that have rows of their own."""
 EARLY = timedelta(minutes=5)
 LATE = timedelta(days=7)
-_SUMMARY = "snapshot-property.lakewarden.segments"
+SEGMENTS_KEY = "lakewarden.segments"
+"""In a commit's summary: which segments it wrote."""
 _TORN = "torn"
 
 
@@ -59,12 +60,19 @@ def _given(job: JobContext) -> list[str]:
 
 
 def segments_in(table: IcebergTable, names: Collection[str]) -> set[str]:
-    """Return those of some segments of which the table has rows."""
+    """Return those of some segments that were written before.
+
+    Rows say so for as long as they are kept. A segment may have none, because all of its queries
+    are in another one of its run; of such a one the commit's summary tells.
+    """
     if not names or table.snapshot is None:
         return set()
     with clear_errors(table.name):
         rows = table.spark.table(table.sql).where(F.col("segment").isin(sorted(names)))
-        return {str(row[0]) for row in rows.select("segment").distinct().collect()}
+        commits = table.spark.table(f"{table.sql}.snapshots")
+        told = commits.select(F.explode(F.split(F.col("summary")[SEGMENTS_KEY], ",")))
+        found = rows.select("segment").distinct().union(told.where(F.col("col").isin(list(names))))
+        return {str(row[0]) for row in found.collect()}
 
 
 def append(
@@ -86,7 +94,7 @@ def append(
     counted = _counted(lines, queries, oldest)
     with clear_errors(table.name), (fail or Failpoints()).step("queries_append"):
         writing = rows.write.format("iceberg").mode("append")
-        writing.option(_SUMMARY, ",".join(names)).save(table.sql)
+        writing.option(f"snapshot-property.{SEGMENTS_KEY}", ",".join(names)).save(table.sql)
     return counted
 
 

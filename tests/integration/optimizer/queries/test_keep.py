@@ -60,8 +60,10 @@ def test_queries_become_rows_and_a_segment_that_comes_again_adds_none(kept: Kept
 
 
 def test_the_same_query_in_two_segments_is_one(kept: KeptLake) -> None:
-    kept.keep(named(segment([query(1)]), segment([query(1), query(2)])))
-    assert sorted(one["query_id"] for one in kept.rows()) == ["q1", "q2"]
+    segments = named(segment([query(1)]), segment([query(1), query(2)]), segment([query(2)]))
+    for n_written in (3, 0):
+        assert kept.keep(segments)["n_written"] == n_written
+        assert sorted(one["query_id"] for one in kept.rows()) == ["q1", "q2"]
 
 
 def test_torn_lines_are_counted_and_harm_no_other(kept: KeptLake) -> None:
