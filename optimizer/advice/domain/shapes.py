@@ -61,7 +61,7 @@ class Parted:
 
     shape: Shape
     constants: tuple[str, ...] = ()
-    """As SQL writes them, in about the order of the text, MOST_CONSTANTS at most."""
+    """As SQL writes them, in the order of the shape, MOST_CONSTANTS at most."""
     filled: tuple[str, ...] | None = None
     """For each `?` of the shape what stood there, so that the query can be put together again;
     None where it cannot."""
@@ -98,12 +98,14 @@ def _parsed(sql: str, dialect: str) -> Parted | None:
     )
     places = re.compile(rf":{hiding.mark}(\d+)z")
     text = places.sub(_HIDDEN, written)
-    if not text or not _is_clean(text, dialect):
+    if not text or not _is_clean(text, sql, dialect):
         return None
     shape = _shape(text, dialect, is_parsed=True)
-    is_whole = len(text) <= MOST_SHOWN and text.count(_HIDDEN) == len(places.findall(written))
-    filled = tuple(hiding.values[int(n)] for n in places.findall(written))
-    return Parted(shape, tuple(hiding.constants), filled if is_whole else None)
+    found = [hiding.values[int(n)] for n in places.findall(written)]
+    is_whole = len(text) <= MOST_SHOWN and text.count(_HIDDEN) == len(found)
+    constants = islice((one for _, ones in found for one in ones), MOST_CONSTANTS)
+    filled = tuple(value for value, _ in found)
+    return Parted(shape, tuple(constants), filled if is_whole else None)
 
 
 def _mark_for(sql: str) -> str:
@@ -124,8 +126,8 @@ class _Hiding:
 
     def __init__(self, mark: str, dialect: str) -> None:
         self.mark, self._dialect = mark, dialect
-        self.constants: list[str] = []
-        self.values: list[str] = []
+        self.values: list[tuple[str, list[str]]] = []
+        """What stood at each place, and its single constants."""
 
     def hide(self, node: exp.Expr) -> exp.Expr:
         """Return the node without its constants."""
@@ -148,34 +150,38 @@ class _Hiding:
         return node
 
     def _place(self, constants: Iterable[exp.Expr], value: str) -> exp.Placeholder:
-        for one in constants:
-            if len(self.constants) >= MOST_CONSTANTS:
-                break
-            self.constants.append(self._said([one]))
-        self.values.append(value)
+        each = [self._said([one]) for one in islice(constants, MOST_CONSTANTS)]
+        self.values.append((value, each))
         return exp.Placeholder(this=f"{self.mark}{len(self.values) - 1}z")
 
     def _said(self, nodes: Iterable[exp.Expr]) -> str:
         return ", ".join(one.sql(dialect=self._dialect, comments=False) for one in nodes)
 
 
-def _is_clean(text: str, dialect: str) -> bool:
-    """Whether no constant is left but places of the SELECT list and units of time.
+def _is_clean(text: str, sql: str, dialect: str) -> bool:
+    """Whether no constant is left in a shape but places of the SELECT list and units of time.
 
-    The parser keeps some constants in forms of its own; a text in which one is left is folded by
-    its words.
+    The parser keeps some constants in forms of its own, or as names; a text in which one is left
+    is folded by its words.
     """
     try:
         tokens: list[Token] = sqlglot.tokenize(text, dialect=dialect)
+        given: list[Token] = sqlglot.tokenize(sql, dialect=dialect)
     except (SqlglotError, ValueError):
         return False
-    for one in tokens:
-        if one.token_type is TokenType.NUMBER:
-            if not one.text.isdigit() or len(one.text) > _MOST_PLACE:
-                return False
-        elif one.token_type in _CONSTANTS and one.text.upper() not in _UNITS:
-            return False
-    return True
+    constants = {one.text.upper() for one in given if one.token_type in _CONSTANTS}
+    words = {one.text.upper() for one in given if one.token_type not in _CONSTANTS}
+    hidden = constants - words - _UNITS
+    return not any(
+        _is_left(one) if one.token_type in _CONSTANTS else one.text.upper() in hidden
+        for one in tokens
+    )
+
+
+def _is_left(constant: Token) -> bool:
+    if constant.token_type is TokenType.NUMBER:
+        return not constant.text.isdigit() or len(constant.text) > _MOST_PLACE
+    return constant.text.upper() not in _UNITS
 
 
 def _is_constant(node: exp.Expr) -> bool:

@@ -96,7 +96,7 @@ def test_anybody_closes_a_segment_and_its_writer_begins_another(folder: Path) ->
     assert segments_closed("main", most=9) == [], "it is not old yet"
     segments_close("main", now=LATER)
     segments_close("main", now=LATER)
-    writer.append("s", SHAPE, query(2), now=NOW)
+    writer.append("s", SHAPE, query(2), now=NOW + timedelta(seconds=1))
     segments_close("main", now=LATER)
     assert len(segments_closed("main", most=9)) == 2
     assert [one.get("query_id") for one in lines(folder)] == [None, "1", None, "2"]
