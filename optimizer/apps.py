@@ -14,6 +14,7 @@ CAPABILITIES = (
     "iceberg.indexing",
     "iceberg.planner",
     "cubes",
+    "queries",
     "trino_table",
     "advice",
     "fleet",

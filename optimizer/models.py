@@ -16,7 +16,14 @@ from optimizer.iceberg.inspect.models import HealthPoint, PartitionHealth
 from optimizer.iceberg.maintenance.models import Quarantine
 from optimizer.iceberg.tables.models import Commit, IcebergTable, LayoutWrite, ScanFilter, ScanShape
 from optimizer.policies.models import PolicyVersion
-from optimizer.queries.models import QueryDay, QueryGrouping, QuerySeconds, RecordedQuery
+from optimizer.queries.models import (
+    QueryDay,
+    QueryGrouping,
+    QuerySeconds,
+    RecordedQuery,
+    TopShape,
+    TopShapeTable,
+)
 from optimizer.removals.models import RemovalPlan
 from optimizer.trino_table.models import TrinoQueryTable
 from optimizer.usage.models import ReportSender
@@ -53,6 +60,8 @@ __all__ = [
     "ScanShape",
     "SkippedDay",
     "StoredInspection",
+    "TopShape",
+    "TopShapeTable",
     "TrinoQueryTable",
     "UnservedShape",
 ]

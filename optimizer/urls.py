@@ -13,6 +13,7 @@ from optimizer.iceberg.planner import urls as iceberg_planner
 from optimizer.iceberg.tables import urls as iceberg_tables
 from optimizer.policies import urls as policies
 from optimizer.pruning import urls as pruning
+from optimizer.queries import urls as queries
 from optimizer.removals import urls as removals
 from optimizer.rewriting import urls as rewriting
 
@@ -30,6 +31,7 @@ urlpatterns: list[URLPattern] = [
     *iceberg_tables.ui_urlpatterns,
     *policies.ui_urlpatterns,
     *pruning.ui_urlpatterns,
+    *queries.ui_urlpatterns,
     *removals.ui_urlpatterns,
     *rewriting.ui_urlpatterns,
 ]

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("optimizer", "0015_query_groupings"),
+        ("optimizer", "0019_fleet_scans"),
     ]
 
     operations = [

@@ -1,1 +1,1 @@
-"""What engines tell of the queries that they ran: the tables they scanned, and the filters."""
+"""What engines tell of the queries that they ran: scans, and which queries cost most."""

@@ -1,4 +1,4 @@
-"""API by which engines tell of their queries, and which says what became of that."""
+"""API by which engines tell of queries, which says what became of that, and what costs most."""
 
 from typing import Any
 
@@ -6,10 +6,20 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from optimizer.iceberg.tables.api.reports import SCOPE, check_size
+from optimizer.models import TopShape
 from optimizer.queries.domain.spark_queries import MOST_QUERIES, SparkApplication, read_batch
-from optimizer.queries.selectors import queries_lately
-from optimizer.queries.services import spark_queries_report, trino_query_report
+from optimizer.queries.selectors import (
+    SHAPE_ORDERS,
+    TopShapeFilter,
+    get_top_shape_for_user,
+    queries_lately,
+    top_shapes_visible,
+)
+from optimizer.queries.services.analysis import analysis_request
+from optimizer.queries.services.taking import spark_queries_report, trino_query_report
+from portal.runs.models import Run
 from portal.ui.api.operations import LAKE, ApiView, operation
+from portal.ui.api.pages import KeysetList, Rows
 
 MOST_BYTES = 2 * 1024**2
 """Of an event; those of queries with many stages have some hundred KiB."""
@@ -102,6 +112,9 @@ class EngineQueriesSerializer(serializers.Serializer[Any]):
     n_dropped = serializers.IntegerField(
         read_only=True, help_text="that the engine could not tell of: the portal was away too long"
     )
+    n_not_kept = serializers.IntegerField(
+        read_only=True, help_text="for which the lake's table of queries had no room on the disk"
+    )
     unread = serializers.CharField(read_only=True, help_text="why, of the last unread one")
     n_unparsed = serializers.IntegerField(
         read_only=True, help_text="of whose text groups and aggregates could not be read"
@@ -160,3 +173,68 @@ class EngineQueries(ApiView):
     def get(self) -> object:
         """Return how many queries each engine told of in four weeks, and what became of them."""
         return queries_lately(self.lake, now=timezone.now())
+
+
+class TopShapeSerializer(serializers.ModelSerializer[TopShape]):
+    """A shape of queries that costs much; its text holds no constant."""
+
+    tables = serializers.StringRelatedField[Any](many=True, read_only=True)
+
+    class Meta:
+        model = TopShape
+        fields = (
+            *("lake", "digest", "engine", "text", "is_parsed", "n_queries", "n_failed", "seconds"),
+            *("p50", "p95", "seconds_lately", "seconds_before", "n_bytes", "share", "is_helped"),
+            *("tables", "last_at", "analysed_at"),
+        )
+        read_only_fields = fields
+
+
+class TopShapeDetailSerializer(TopShapeSerializer):
+    """The same with its numbers by day."""
+
+    class Meta(TopShapeSerializer.Meta):
+        fields = (*TopShapeSerializer.Meta.fields, "days")
+        read_only_fields = fields
+
+
+class AnalysisRunSerializer(serializers.ModelSerializer[Run]):
+    """The run that analyses recorded queries."""
+
+    class Meta:
+        model = Run
+        fields = ("id", "state", "result", "error")
+        read_only_fields = fields
+
+
+class TopShapes(KeysetList):
+    """Shapes of queries that cost most."""
+
+    operation_id = "optimizer_top_shapes"
+    serializer_class = TopShapeSerializer
+    filterset_class = TopShapeFilter
+    orders = SHAPE_ORDERS
+
+    def get_queryset(self) -> Rows:
+        """List the shapes that took most time in four weeks, of which you see all tables."""
+        return top_shapes_visible(self.lake, self.user)
+
+
+class TopShapeDetail(ApiView):
+    """One shape."""
+
+    @operation("optimizer_top_shape", answer=TopShapeDetailSerializer, parameters=LAKE)
+    def get(self, digest: str) -> object:
+        """Return a shape with its numbers by day."""
+        return get_top_shape_for_user(self.lake, digest, self.user)
+
+
+class Analysis(ApiView):
+    """Asking for the analysis."""
+
+    @operation(
+        "optimizer_top_shapes_analyse", answer=AnalysisRunSerializer, status=202, parameters=LAKE
+    )
+    def post(self) -> object:
+        """Analyse the recorded queries now; while that runs, the same run is returned."""
+        return analysis_request(self.lake, user=self.user, now=timezone.now())

@@ -40,6 +40,9 @@ class QueryDay(models.Model):
     n_unread = models.BigIntegerField(default=0, help_text="queries whose plan could not be read")
     n_repeated = models.BigIntegerField(default=0, help_text="events that came again")
     n_dropped = models.BigIntegerField(default=0, help_text="that the engine had no room to keep")
+    n_not_kept = models.BigIntegerField(
+        default=0, help_text="queries for which there was no room on the portal's disk"
+    )
     unread = models.CharField(max_length=1000, blank=True, help_text="why, of the last unread one")
     n_unparsed = models.BigIntegerField(
         default=0, help_text="queries of whose text groups and aggregates could not be read"
@@ -112,3 +115,72 @@ class QuerySeconds(models.Model):
 
     def __str__(self) -> str:
         return f"seconds of {self.engine} {self.day}"
+
+
+class TopShape(models.Model):
+    """One of the shapes of queries that cost most in four weeks, as the last analysis found it."""
+
+    lake = models.CharField(max_length=64)
+    digest = models.CharField(max_length=32)
+    engine = models.CharField(max_length=16)
+    text = models.TextField(blank=True, help_text="without constants")
+    is_parsed = models.BooleanField(help_text="false: only its words were read")
+    names_all_tables = models.BooleanField(
+        help_text="whether all that it reads is known; else admins and operators alone see it"
+    )
+    n_queries = models.BigIntegerField()
+    n_failed = models.BigIntegerField()
+    seconds = models.FloatField(help_text="of all its queries together")
+    seconds_lately = models.FloatField(help_text="in the last 14 days")
+    seconds_before = models.FloatField(help_text="in the 14 days before them")
+    p50 = models.FloatField(null=True, help_text="seconds of the middle one of its queries")
+    p95 = models.FloatField(null=True, help_text="seconds that 95 of 100 of its queries took")
+    n_bytes = models.BigIntegerField(help_text="read by all its queries together")
+    share = models.FloatField(null=True, help_text="rows that were read, of those of its tables")
+    is_helped = models.BooleanField(null=True, help_text="false: nothing narrows what it reads")
+    days = models.JSONField(default=list, help_text="queries, seconds and bytes by day")
+    last_at = models.DateTimeField()
+    analysed_at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["lake", "digest"], name="optimizer_top_shape_once")
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["lake", "seconds"], name="optimizer_shape_seconds"),
+            models.Index(fields=["lake", "n_queries"], name="optimizer_shape_queries"),
+            models.Index(fields=["lake", "n_bytes"], name="optimizer_shape_bytes"),
+        ]
+
+    def __str__(self) -> str:
+        return self.digest
+
+    @property
+    def share_percent(self) -> float | None:
+        """How much of its tables' rows it reads."""
+        return None if self.share is None else 100 * self.share
+
+    @property
+    def change_percent(self) -> float | None:
+        """How much more or less time it took than in the two weeks before; None: it is new."""
+        if not self.seconds_before:
+            return None
+        return 100 * (self.seconds_lately - self.seconds_before) / self.seconds_before
+
+
+class TopShapeTable(models.Model):
+    """A table that such a shape reads."""
+
+    shape = models.ForeignKey(TopShape, on_delete=models.CASCADE, related_name="tables")
+    db = models.CharField(max_length=128)
+    table = models.CharField(max_length=512)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["shape", "db", "table"], name="optimizer_shape_table_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.db}.{self.table}"

@@ -10,7 +10,7 @@ from django.db.models import F
 
 from optimizer.models import RecordedQuery, TrinoQueryTable
 from optimizer.queries.domain.trino_rows import began_at, id_at, read_row
-from optimizer.queries.services import query_take
+from optimizer.queries.services.taking import query_take
 from optimizer.trino_table.connectors.mysql import TrinoTable
 from portal.access.lakes import get_lake
 from portal.access.models import User

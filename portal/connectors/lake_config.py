@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 from portal.lake.errors import ExternalFailure, RuleViolation
 from portal.lake.ids import LakeId
+from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 from portal.lake.places import unknown_authorities
 from portal.lake.working_hours import WorkingHours
@@ -93,6 +94,9 @@ class LakeConfig:
     working_hours: str = ""
     """When runs that destroy may start, as "Mon-Fri 20:00-06:00" of its zone; empty: always."""
 
+    recorded_queries: str = ""
+    """The Iceberg table (`db.table`) that keeps queries which engines tell of; empty: none does."""
+
     @property
     def hours(self) -> WorkingHours:
         """The hours in which runs that destroy may start."""
@@ -139,6 +143,8 @@ class LakeConfig:
             values["spark_jars"] = tuple(values.get("spark_jars", ()))
             _check_limits(values.get("plan_limits", {}))
             WorkingHours.read(values.get("working_hours", ""))
+            if kept := values.get("recorded_queries", ""):
+                TableName.parse(values["lake"], kept)
             return cls(**values)
         except (KeyError, TypeError, AttributeError, RuleViolation) as error:
             raise ExternalFailure(

@@ -384,6 +384,13 @@ LAKEWARDEN_OPTIMIZER_INSPECTIONS_A_RUN = int(
     os.environ.get("LAKEWARDEN_OPTIMIZER_INSPECTIONS_A_RUN", "200")
 )
 
+# Recorded queries: how much of them may wait on the portal's disk, of a lake; and for how many days
+# the lake's own table of them keeps them.
+LAKEWARDEN_RECORDED_QUERY_BYTES = int(
+    os.environ.get("LAKEWARDEN_RECORDED_QUERY_BYTES", str(256 * 1024**2))
+)
+LAKEWARDEN_RECORDED_QUERY_DAYS = int(os.environ.get("LAKEWARDEN_RECORDED_QUERY_DAYS", "35"))
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

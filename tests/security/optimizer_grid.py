@@ -71,6 +71,15 @@ POLICIES_AND_TASKS: Mapping[str, Row] = {
             ("roll-back", post_only(OF_THE_TABLE, "advice_id:applied_advice_id", **WHY)),
         )
     },
+    **{f"{area}:top-shapes": Row(SIGNED_IN) for area in ("optimizer", "optimizer-api")},
+    **{
+        f"{area}:top-shape{name}": row
+        for area in ("optimizer", "optimizer-api")
+        for name, row in (
+            ("", Row(OF_THE_TABLE, values=("digest:top_shape",))),
+            ("s-analyse", post_only(STAFF)),
+        )
+    },
     "optimizer:cubes": Row(SIGNED_IN),
     "optimizer-api:cubes": Row(SIGNED_IN),
     "optimizer:cube-define": Row(OF_THE_TABLE, OF_THE_TABLE, ICEBERG, body=CUBE_DRAFT),

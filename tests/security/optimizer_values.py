@@ -18,6 +18,7 @@ from tests.component.optimizer.hudi import hudi_shown
 from tests.component.optimizer.hudi.hudi_task_rows import hudi, looked
 from tests.component.optimizer.iceberg.removal_rows import proposed
 from tests.component.optimizer.optimizer_rows import commit, iceberg, looks, partition, task
+from tests.component.optimizer.queries.shape_rows import top_shape
 from tests.unit.optimizer.hudi.hudi_world import asked, look, plan
 
 
@@ -73,6 +74,7 @@ def optimizer_values(now: datetime) -> Mapping[str, Any]:
         "paused_cube_id": cube(row, "resting", now=now, state="PAUSED").pk,
         "cube_estimate_id": str(estimate(row).pk),
         "cube_change_id": str(estimate(row, changed).pk),
+        "top_shape": top_shape(now, "sales.orders").digest,
         "iceberg_id": row.pk,
         "hudi_id": shown.pk,
         "paused_iceberg_id": paused.pk,

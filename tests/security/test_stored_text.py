@@ -24,7 +24,7 @@ from lifecycle.models import (
     StandingRule,
     TableFinding,
 )
-from optimizer.models import Advice, QueryGrouping
+from optimizer.models import Advice, QueryGrouping, TopShape, TopShapeTable
 from portal.audit.services import audit_record
 from portal.people.models import ApiToken
 from portal.runs.models import Run, RunEvent
@@ -80,6 +80,8 @@ def _evidence(payload: str) -> dict[str, Any]:
 def poison(target: Target, payload: str) -> None:
     """Put the payload wherever somebody outside the portal may put text."""
     TableFinding.objects.update(owner=payload[:128], location=f"file:///{payload}")
+    TopShape.objects.update(text=payload, engine=payload[:16])
+    TopShapeTable.objects.update(db=payload, table=payload)
     Advice.objects.update(reason=payload, evidence=_evidence(payload))
     QueryGrouping.objects.update(
         dimensions=[payload], measures=[payload], refused=payload, shape=payload

@@ -39,6 +39,13 @@ class AdviceMode(StrEnum):
     AUTO = "auto"
 
 
+class QueryConstants(StrEnum):
+    """What becomes of the constants of recorded queries."""
+
+    HIDDEN = "hidden"
+    KEPT = "kept"
+
+
 class ConflictTolerance(StrEnum):
     """How much risk of losing a rewrite to another writer is taken."""
 
@@ -115,6 +122,8 @@ class Policy:
     caution: ConflictTolerance = ConflictTolerance.NORMAL
     index_columns: tuple[WantedIndex, ...] = ()  # file indexes that data files shall have
     advice: AdviceMode = AdviceMode.PROPOSE
+    # In clear only where all tables of a query say so.
+    query_constants: QueryConstants = QueryConstants.HIDDEN
 
     @property
     def min_interval(self) -> timedelta:

@@ -20,6 +20,7 @@ from optimizer.policies.domain.policy import (
     BlackoutWindow,
     ConflictTolerance,
     Policy,
+    QueryConstants,
 )
 from portal.lake.errors import RuleViolation
 
@@ -162,4 +163,5 @@ _READERS: Mapping[str, Reader] = {
     "index_columns": _index_columns,
     "caution": partial(read_choice, choices=ConflictTolerance),
     "advice": partial(read_choice, choices=AdviceMode),
+    "query_constants": partial(read_choice, choices=QueryConstants),
 }

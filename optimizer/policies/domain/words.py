@@ -69,6 +69,11 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
         "Layouts that scans speak for: off looks for none, propose waits for a person, auto "
         "applies those of medium or high confidence in the name of who set it",
     ),
+    "query_constants": (
+        "Constants of recorded queries",
+        "What the lake's table of recorded queries holds of the values in a query: hidden keeps "
+        "hashes alone, kept keeps them in clear where all tables of the query say so",
+    ),
 }
 
 

@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from optimizer.core.domain.tasks import TaskKind
 from optimizer.policies.domain.formats import POLICY_SCHEMAS, TableFormat
-from optimizer.policies.domain.policy import AdviceMode, ConflictTolerance
+from optimizer.policies.domain.policy import AdviceMode, ConflictTolerance, QueryConstants
 from optimizer.policies.domain.words import say
 from optimizer.policies.services.policies import MAX_REASON, PolicyChange
 from portal.lake.errors import PortalError, RuleViolation
@@ -153,4 +153,7 @@ class PolicyForm(ScopeForm):
     )
     advice = forms.ChoiceField(
         choices=[*INHERITED, *((one.value, one.value) for one in AdviceMode)], required=False
+    )
+    query_constants = forms.ChoiceField(
+        choices=[*INHERITED, *((one.value, one.value) for one in QueryConstants)], required=False
     )

@@ -57,3 +57,6 @@ class QueryRecord:
     """Read from files by the whole query."""
     asked: tuple[Asked, ...] = ()
     """What it asks of each table, where the engine tells it; else it is read from the text."""
+    names_all_tables: bool = False
+    """Whether `scans` names every table that it reads, and it writes none; False where the engine
+    does not say. What is shown of its text, and which constants are kept, depends on it."""

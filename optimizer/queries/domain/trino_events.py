@@ -84,7 +84,24 @@ def read_event(event: Mapping[str, Any], *, catalog: str) -> QueryRecord:
     parted = tuple(
         read[one.place].parted(one, times[one.place]) if one.place in read else one for one in scans
     )
-    return replace(known, scans=parted)
+    return replace(known, scans=parted, names_all_tables=_names_all(event, catalog))
+
+
+def _names_all(event: Mapping[str, Any], catalog: str) -> bool:
+    """Whether a query reads Iceberg tables of the catalog and nothing else, and writes nothing."""
+    said = _mapping(event, "ioMetadata")
+    inputs = said.get("inputs")
+    return (
+        _mapping(event, "context").get("queryType") == "SELECT"
+        and not said.get("output")
+        and isinstance(inputs, list)
+        and all(
+            isinstance(one, Mapping)
+            and one.get("catalogName") == catalog
+            and one.get("connectorName") == "iceberg"
+            for one in inputs
+        )
+    )
 
 
 def _about(event: Mapping[str, Any], record: QueryRecord) -> QueryRecord:

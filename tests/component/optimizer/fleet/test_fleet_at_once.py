@@ -18,7 +18,7 @@ from optimizer.cubes.services.uses import CubeReader
 from optimizer.iceberg.indexing.services.uses import ReportedUse
 from optimizer.iceberg.tables.services.scans import scan_report
 from optimizer.models import IcebergTable, QueryDay, QuerySeconds, ScanDay, SkippedDay
-from optimizer.queries.services import trino_query_report
+from optimizer.queries.services.taking import trino_query_report
 from optimizer.usage.services import ReportMark, TableUse, uses_report
 from portal.access.models import User
 from tests.component.conftest import People

@@ -17,7 +17,7 @@ from optimizer.iceberg.tables.services.lake_sums import KEPT_DAYS, SLOTS
 from optimizer.iceberg.tables.services.scans import scan_report
 from optimizer.models import IcebergTable, QuerySeconds, ScanDay, ScanFilter, SkippedDay
 from optimizer.queries.domain.latency import quantile
-from optimizer.queries.services import trino_query_report
+from optimizer.queries.services.taking import trino_query_report
 from optimizer.usage.services import ReportMark, TableUse, uses_report
 from tests.component.conftest import People
 from tests.component.optimizer.cubes.cube_rows import cube

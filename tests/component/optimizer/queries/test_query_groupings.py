@@ -13,7 +13,7 @@ from optimizer.cubes.domain.readers import Engine
 from optimizer.iceberg.tables.services.groupings import BEYOND, MOST_GROUPINGS
 from optimizer.models import IcebergTable, QueryDay, QueryGrouping, ScanShape
 from optimizer.queries.domain.query_record import QueryRecord, TableScan
-from optimizer.queries.services import query_take
+from optimizer.queries.services.taking import query_take
 from portal.access.models import User
 from tests.component.conftest import People
 from tests.component.optimizer.optimizer_rows import iceberg

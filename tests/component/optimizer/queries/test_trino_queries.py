@@ -11,7 +11,7 @@ from django.utils import timezone
 from optimizer.advice.selectors import recorded_shapes
 from optimizer.models import IcebergTable, QueryDay, RecordedQuery, ScanFilter, ScanShape
 from optimizer.queries.api import MOST_BYTES
-from optimizer.queries.services import KNOWN_FOR, trino_query_report
+from optimizer.queries.services.taking import KNOWN_FOR, trino_query_report
 from portal.access.models import User
 from portal.people.token_rules import TokenParams
 from portal.people.tokens import token_make

@@ -1,1 +1,1 @@
-"""Integration tests of `optimizer.queries`."""
+"""Integration tests of `optimizer.queries`: real Spark and a real table."""

@@ -14,7 +14,7 @@ from django.db.models import Sum
 from django.test import Client
 
 from optimizer.models import QueryDay, QuerySeconds, ScanDay, ScanShape, TrinoQueryTable
-from optimizer.queries.services import trino_query_report
+from optimizer.queries.services.taking import trino_query_report
 from optimizer.trino_table.run_kinds import KIND, TrinoTableKind
 from optimizer.trino_table.services import MOST_ROWS, trino_table_read
 from portal.access.models import User

@@ -19,6 +19,7 @@ from optimizer.policies.domain.policy import (
     Level,
     LevelKind,
     Policy,
+    QueryConstants,
     check,
     contradiction,
     kind_of_scope,
@@ -45,6 +46,7 @@ POLICIES = st.builds(
     kinds=st.frozensets(st.sampled_from(TaskKind)),
     caution=st.sampled_from(ConflictTolerance),
     advice=st.sampled_from(AdviceMode),
+    query_constants=st.sampled_from(QueryConstants),
 )
 
 

@@ -26,6 +26,7 @@ from optimizer.queries.domain.query_groupings import Grouped, groupings_of
 from optimizer.queries.domain.query_record import QueryRecord, TableScan
 from optimizer.queries.domain.spark_queries import SparkBatch
 from optimizer.queries.domain.trino_events import read_event
+from optimizer.queries.services.keeping import keeps_queries, query_keep
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.access.visibility import visible_to
@@ -110,7 +111,8 @@ def query_take(lake: str, query: QueryRecord, *, user: User, now: datetime) -> Q
 
     What it groups and aggregates is added beside them, without its text and constants. A query that
     comes again adds nothing. One that cannot be read is counted, and accepted: an engine would send
-    it again and again.
+    it again and again. It is kept for the lake's table after it was counted: of a portal that is
+    killed in between it is missing there, and never twice.
     """
     rows = _tables(lake, query.scans, user)
     if rows:
@@ -118,7 +120,10 @@ def query_take(lake: str, query: QueryRecord, *, user: User, now: datetime) -> Q
     known = [(row, one) for one in query.scans if (row := rows.get(one.place)) is not None]
     read = _read_of(known, query)
     grouped = groupings_of(query, {str(row).lower(): _columns(row) for row, _ in known}, read)
-    return transaction_run(partial(_take, lake, _Known(query, known, grouped, read), user, now))
+    taken = transaction_run(partial(_take, lake, _Known(query, known, grouped, read), user, now))
+    if not taken.repeated and keeps_queries(lake) and not query_keep(lake, query, now=now):
+        _count(lake, query.engine, now, n_not_kept=1)
+    return taken
 
 
 @dataclass(frozen=True, slots=True)

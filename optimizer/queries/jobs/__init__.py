@@ -1,0 +1,1 @@
+"""Spark programs that write and read the lake's table of recorded queries."""
