@@ -35,7 +35,8 @@ def groupings_of(
         return Grouped()
     text = read_text(query, columns) if query.text else ReadText()
     asked = query.asked or text.asked
-    problem = "" if query.asked else text.problem or unnamed(asked, read)
+    is_told = bool(query.asked) or not text.is_query
+    problem = "" if is_told else text.problem or unnamed(asked, read)
     if problem:
         return Grouped(problem=problem)
     return Grouped(tuple(star_groupings(asked, read)), text.shape, text.tables)

@@ -13,6 +13,8 @@ from optimizer.pruning.domain.uses import Names
 from optimizer.queries.domain.query_record import QueryRecord
 from portal.lake.errors import RuleViolation
 
+MOST_WORDS = 10_000
+"""Of a text; so many take a second."""
 MOST_SHAPE = 4_000
 """Characters of a shape that are kept."""
 
@@ -26,6 +28,8 @@ class ReadText:
     tables: tuple[str, ...] = ()
     """Those that the shape names, as `db.table`."""
     problem: str = ""
+    is_query: bool = True
+    """Whether it reads by a SELECT; a DELETE has nothing that a cube could answer."""
 
 
 def read_text(query: QueryRecord, columns: Mapping[str, frozenset[str]]) -> ReadText:
@@ -39,9 +43,12 @@ def read_text(query: QueryRecord, columns: Mapping[str, frozenset[str]]) -> Read
     dialect = query.engine.value
     names = Names(query.catalog, None, query.default_db)
     try:
-        check_size(query.text, dialect)
+        check_size(query.text, dialect, most_tokens=MOST_WORDS)
+        tree = query_in(query.text, dialect)
+        if tree is None:
+            return ReadText(is_query=False)
         asked = asked_in(query.text, dialect, names, columns)
-        tables = _tables_in(query.text, dialect, names)
+        tables = _tables_in(tree, names)
         is_shown = tables is not None and tables <= columns.keys()
         shape = _shape(query.text, dialect) if is_shown else ""
     except RuleViolation as error:
@@ -67,11 +74,8 @@ def _shape(sql: str, dialect: str) -> str:
     return found.text[:MOST_SHAPE] if found.is_parsed and found.text.isprintable() else ""
 
 
-def _tables_in(sql: str, dialect: str, names: Names) -> set[str] | None:
-    """Return the lake's tables that a text names anywhere; None where it names others too."""
-    tree = query_in(sql, dialect)
-    if tree is None:
-        return None
+def _tables_in(tree: exp.Query, names: Names) -> set[str] | None:
+    """Return the lake's tables that a statement names anywhere; None where it names others too."""
     whole = tree.root()
     ctes = frozenset(one.alias.lower() for one in whole.find_all(exp.CTE))
     found = set()
