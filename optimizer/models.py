@@ -1,6 +1,6 @@
 """What the optimizer room keeps; one file a question."""
 
-from optimizer.advice.models import Advice
+from optimizer.advice.models import Advice, Trial
 from optimizer.core.models import OptimizeTask
 from optimizer.cubes.models import Cube, CubeBuild, CubeCoverage, CubeUse, CubeVersion
 from optimizer.hudi.tables.models import (
@@ -47,4 +47,5 @@ __all__ = [
     "ScanFilter",
     "ScanShape",
     "StoredInspection",
+    "Trial",
 ]
