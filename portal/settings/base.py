@@ -291,6 +291,7 @@ SPECTACULAR_SETTINGS = {
         "PolicyRequestStateEnum": "lifecycle.policies.domain.states.RequestState",
         "EnrolmentStateEnum": "lifecycle.policies.domain.states.EnrollmentState",
         "AdviceStateEnum": "optimizer.advice.domain.states.AdviceState",
+        "TrialStateEnum": "optimizer.advice.domain.states.TrialState",
         "CubeStateEnum": "optimizer.cubes.domain.states.CubeState",
         "IndexKindEnum": "optimizer.indexes.domain.envelope.Kind",
         "PlanStateEnum": "lifecycle.drop.models.plans.PlanState",

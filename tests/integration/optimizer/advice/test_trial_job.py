@@ -85,7 +85,8 @@ def test_along_a_curve_with_deletes_and_many_types(iceberg_lake: IcebergLake) ->
     )
     table.say(
         "INSERT OVERWRITE {t} SELECT id, dt, word,"
-        " date_add(date'2026-01-01', cast(h % 300 AS int)), timestamp_micros(h % 90000000000), cast(h % 700 AS decimal(9,2)),"
+        " date_add(date'2026-01-01', cast(h % 300 AS int)), timestamp_micros(h % 90000000000),"
+        " cast(h % 700 AS decimal(9,2)),"
         " cast(h % 900 AS decimal(30,3)), h / 7.0D, h % 2 = 0, cast(h % 1000 AS int)"
         " FROM (SELECT id, dt, word, abs(xxhash64(id, 3)) % 100000000 h FROM {t})"
     )
