@@ -40,6 +40,7 @@ from portal.lake.errors import PortalError
 from portal.safety.failpoints import Failpoints
 from portal.spark.job import CANCELLED, JobContext
 
+_TOLD_EVERY = 25
 NO_TASK = 0
 """What the commit of a trial bears in place of a task's id."""
 
@@ -184,7 +185,8 @@ class Trial:
             planned = []
             for one in of_shape:
                 self.job.check_control()
-                self.job.progress(phase, done, total)
+                if done % _TOLD_EVERY == 0:
+                    self.job.progress(phase, done, total)
                 planned.append(replay.planned(one, sizes, **at))
                 done += 1
             found.append(planned)

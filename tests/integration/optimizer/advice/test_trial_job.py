@@ -72,8 +72,10 @@ def test_an_order_that_does_not_pay_is_not_kept(iceberg_lake: IcebergLake) -> No
     assert found["verdict"]["decision"] == "ROLL_BACK", found
     assert found["verdict"]["n_worse"] > 0
     assert found["partitions"][0]["partition"] == ""
-    nothing = tried(table, {"filters": [], "n_scans": 50}, {"filters": [["dt", "="]], "n_scans": 9})
-    assert nothing["verdict"]["decision"] != "KEEP"
+    # Queries that read all whatever the order is; the rows stay as they lie.
+    whole = ({"filters": [], "n_scans": 50}, {"filters": [["dt", "="]], "n_scans": 9})
+    nothing = tried(table, *whole, layout="sort(id)")
+    assert nothing["verdict"]["decision"] == "ROLL_BACK", nothing
     assert Seen.of(table) == before
 
 
@@ -239,9 +241,9 @@ def test_a_table_beyond_the_limit_is_tried_on_a_part_of_its_files(
     table = loaded(iceberg_lake, days=DAYS[:1])
     before = Seen.of(table)
     n_bytes = sum(row["file_size_in_bytes"] for row in table.files())
-    found = tried(table, most_bytes=n_bytes // 2)
+    found = tried(table, most_bytes=7 * n_bytes // 10)
     (one,) = found["partitions"]
-    assert (one["n_files"], one["reason"]) == (N_FILES // 2, "part of the smallest")
-    assert found["shapes"][0]["before"] <= n_bytes // 2 + n_bytes // 10
+    assert (one["n_files"], one["reason"]) == (4, "part of the smallest")
+    assert found["shapes"][0]["before"] <= 7 * n_bytes // 10
     assert found["verdict"]["decision"] == "KEEP"
     assert Seen.of(table) == before

@@ -73,7 +73,7 @@ def test_what_a_trial_of_a_layout_holds_is_no_users() -> None:
     snapshots = [*line(60, 50, 1), *line(49, first=11, parent=2)]
     refs = [main(3), RefFact("lakewarden_trial_7_abc", 11, is_branch=True)]
     found = judge(snapshots, refs, retention=WEEK, now=NOW)
-    assert (found.goes, found.stays[11]) == ((1, 2), Stay.TRIAL)
+    assert (found.goes, found.stays[11]) == ((1,), Stay.TRIAL)
     tagged = RefFact("keep", 11, is_branch=False)
     assert judge(snapshots, [*refs, tagged], retention=WEEK, now=NOW).stays[11] == Stay.REFERENCED
 
