@@ -48,7 +48,7 @@ class AdviceSerializer(serializers.ModelSerializer[Advice]):
         read_only_fields = fields
 
 
-class TrialSerializer(serializers.ModelSerializer[Trial]):
+class AdviceTrialSerializer(serializers.ModelSerializer[Trial]):
     """A trial of the layout on a branch: the verdict with its interval, and what stands behind."""
 
     advice = serializers.IntegerField(source="advice_id", read_only=True)
@@ -72,10 +72,10 @@ class AdviceDetailSerializer(AdviceSerializer):
         fields = (*ADVICE_FIELDS, "evidence", "trials")
         read_only_fields = fields
 
-    @extend_schema_field(TrialSerializer(many=True))
+    @extend_schema_field(AdviceTrialSerializer(many=True))
     def get_trials(self, row: Advice) -> object:
         """Return the last trials."""
-        return TrialSerializer(trials_of(row)[:TRIALS_SHOWN], many=True).data
+        return AdviceTrialSerializer(trials_of(row)[:TRIALS_SHOWN], many=True).data
 
 
 class AdviceRunSerializer(serializers.ModelSerializer[Run]):
@@ -122,7 +122,9 @@ class AdviceApply(ApiView):
 class AdviceTry(ApiView):
     """Trying on a branch."""
 
-    @operation("optimizer_advice_try", body=ReasonSerializer, answer=TrialSerializer, status=202)
+    @operation(
+        "optimizer_advice_try", body=ReasonSerializer, answer=AdviceTrialSerializer, status=202
+    )
     def post(self, advice_id: int) -> object:
         """Have a sample written in the layout on a branch and queries planned there by a run."""
         row = get_advice_for_user(advice_id, self.user)

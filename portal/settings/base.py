@@ -1,7 +1,4 @@
-"""Settings common to every deployment.
-
-Values that differ come from LAKEWARDEN_* environment variables.
-"""
+"""Settings common to every deployment; values that differ come from LAKEWARDEN_* variables."""
 
 import os
 import sys

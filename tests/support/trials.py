@@ -18,10 +18,11 @@ ADVICE = 7
 BY_WORD = {"filters": [["word", "="]], "n_scans": 100}
 
 
-def loaded(lake: IcebergLake, *, days: Sequence[str] = DAYS, **settings: str) -> WrittenTable:
+def loaded(lake: IcebergLake, *, days: Sequence[str] = DAYS) -> WrittenTable:
     """Return a table in the order of its load: each file of a day holds every word."""
     by = "dt" if len(days) > 1 else ""
-    table = lake.table(by=by, **{"write__distribution-mode": "none", **settings})
+    table = lake.table(by=by)
+    table.say("ALTER TABLE {t} SET TBLPROPERTIES ('write.distribution-mode' = 'none')")
     for n, day in enumerate(days):
         start = n * N_FILES * ROWS
         rows = lake.spark.range(start, start + N_FILES * ROWS, 1, N_FILES).selectExpr(

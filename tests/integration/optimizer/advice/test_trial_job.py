@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -140,7 +141,7 @@ def test_one_that_is_cancelled_cleans_up_wherever_it_is(iceberg_lake: IcebergLak
     before = Seen.of(table)
     for n in (1, 10, 26, 30, 45):
         job = job_of(table, order_of(table))
-        job.happen(n, lambda job=job: job.spool.write_control({"cancel": True, "by": "olga"}))
+        job.happen(n, partial(job.spool.write_control, {"cancel": True, "by": "olga"}))
         with pytest.raises(StaleState) as stopped:
             trial.run(iceberg_lake.spark, job)
         assert stopped.value.code == "run.cancelled"
