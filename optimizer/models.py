@@ -1,6 +1,6 @@
 """What the optimizer room keeps; one file a question."""
 
-from optimizer.advice.models import Advice
+from optimizer.advice.models import Advice, Trial
 from optimizer.core.models import OptimizeTask
 from optimizer.cubes.models import Cube, CubeBuild, CubeCoverage, CubeUse, CubeVersion
 from optimizer.fleet.models import ScanDay, SkippedDay, UnservedShape
@@ -62,6 +62,7 @@ __all__ = [
     "StoredInspection",
     "TopShape",
     "TopShapeTable",
+    "Trial",
     "TrinoQueryTable",
     "UnservedShape",
 ]

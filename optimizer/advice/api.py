@@ -1,6 +1,7 @@
 """API of advice: what is advised and why, and what people decide on it."""
 
 from django.utils import timezone
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from optimizer.advice.selectors import (
@@ -9,16 +10,19 @@ from optimizer.advice.selectors import (
     advice_visible,
     evidence_for,
     get_advice_for_user,
+    trials_of,
 )
 from optimizer.advice.services.decisions import advice_apply, advice_dismiss, advice_roll_back
 from optimizer.advice.services.requests import advice_request
+from optimizer.advice.services.trials import trial_request
 from optimizer.iceberg.tables.selectors.tables import get_table_for_user
-from optimizer.models import Advice
+from optimizer.models import Advice, Trial
 from portal.runs.models import Run
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
 from portal.ui.api.serializers import ReasonSerializer
 
+TRIALS_SHOWN = 10
 ADVICE_FIELDS: tuple[str, ...] = (
     *(
         "id",
@@ -34,7 +38,7 @@ ADVICE_FIELDS: tuple[str, ...] = (
     ),
     *("bytes_a_day", "rewrite_bytes", "n_scans", "n_days", "made_at", "confirmed_at"),
     *("decided_by", "decided_at", "reason", "applied_at", "measured_from"),
-    *("n_before", "n_after", "measured"),
+    *("n_before", "n_after", "measured", "trial_state"),
 )
 
 
@@ -56,12 +60,34 @@ class AdviceSerializer(serializers.ModelSerializer[Advice]):
         read_only_fields = fields
 
 
+class AdviceTrialSerializer(serializers.ModelSerializer[Trial]):
+    """A trial of the layout on a branch: the verdict with its interval, and what stands behind."""
+
+    advice = serializers.IntegerField(source="advice_id", read_only=True)
+
+    class Meta:
+        model = Trial
+        fields = (
+            *("id", "advice", "state", "run", "requested_by", "requested_at", "reason"),
+            *("ended_at", "seconds", "bytes_written", "saved", "low", "high", "n_queries"),
+            *("n_worse", "outcome", "evidence", "branch", "cleaned_at", "cleanup"),
+        )
+        read_only_fields = fields
+
+
 class AdviceDetailSerializer(AdviceSerializer):
-    """The same with its evidence."""
+    """The same with its evidence, and its trials, the newest first."""
+
+    trials = serializers.SerializerMethodField()
 
     class Meta(AdviceSerializer.Meta):
-        fields = (*ADVICE_FIELDS, "evidence")
+        fields = (*ADVICE_FIELDS, "evidence", "trials")
         read_only_fields = fields
+
+    @extend_schema_field(AdviceTrialSerializer(many=True))
+    def get_trials(self, row: Advice) -> object:
+        """Return the last trials."""
+        return AdviceTrialSerializer(trials_of(row)[:TRIALS_SHOWN], many=True).data
 
 
 class AdviceRunSerializer(serializers.ModelSerializer[Run]):
@@ -105,6 +131,18 @@ class AdviceApply(ApiView):
         """Set the table's policy to what is advised, or define the cube; the optimizer builds."""
         row = get_advice_for_user(advice_id, self.user)
         return advice_apply(row, user=self.user, reason=self.data["reason"], now=timezone.now())
+
+
+class AdviceTry(ApiView):
+    """Trying on a branch."""
+
+    @operation(
+        "optimizer_advice_try", body=ReasonSerializer, answer=AdviceTrialSerializer, status=202
+    )
+    def post(self, advice_id: int) -> object:
+        """Have a sample written in the layout on a branch and queries planned there by a run."""
+        row = get_advice_for_user(advice_id, self.user)
+        return trial_request(row, user=self.user, reason=self.data["reason"], now=timezone.now())
 
 
 class AdviceDismiss(ApiView):

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from django.db import models
 
-from optimizer.advice.domain.states import AdviceState
+from optimizer.advice.domain.states import AdviceState, TrialState
 from optimizer.advice.domain.subjects import Subject, text_of
 from optimizer.iceberg.tables.models import IcebergTable
 
@@ -58,6 +58,12 @@ class Advice(models.Model):
     bytes_already = models.BigIntegerField(default=0)
     n_after = models.BigIntegerField(null=True, help_text="since then, as last counted")
     bytes_after = models.BigIntegerField(null=True)
+    trial_state = models.CharField(
+        max_length=16,
+        blank=True,
+        choices=[(one.value, one.value) for one in TrialState],
+        help_text="of its last trial on a branch: under way, or what it showed",
+    )
 
     class Meta:
         verbose_name_plural = "advice"
@@ -118,3 +124,75 @@ class Advice(models.Model):
     def expected_percent(self) -> float:
         """Of a hundred bytes planned then, how many would be planned."""
         return 100 * self.expected
+
+
+class Trial(models.Model):
+    """One trial of an advised layout on a branch of its table, and what it showed."""
+
+    advice = models.ForeignKey(Advice, on_delete=models.CASCADE, related_name="trials")
+    state = models.CharField(
+        max_length=16,
+        choices=[(one.value, one.value) for one in TrialState],
+        default=TrialState.RUNNING.value,
+    )
+    # True while it is under way, null afterwards: MariaDB knows no conditional uniqueness.
+    is_open = models.BooleanField(null=True, default=True)
+    run = models.UUIDField(null=True)
+    requested_by = models.CharField(max_length=150)
+    requested_at = models.DateTimeField()
+    reason = models.TextField(help_text="of the request")
+    ended_at = models.DateTimeField(null=True)
+    seconds = models.FloatField(null=True)
+    bytes_written = models.BigIntegerField(null=True, help_text="to the branch")
+    # Of the bytes that the same queries plan; the interval has a confidence of 95 %.
+    saved = models.FloatField(null=True)
+    low = models.FloatField(null=True, help_text="null: too few queries to tell")
+    high = models.FloatField(null=True)
+    n_queries = models.PositiveIntegerField(null=True)
+    n_worse = models.PositiveIntegerField(null=True, help_text="queries that plan more")
+    outcome = models.TextField(blank=True, help_text="in words: what it showed, or why it failed")
+    evidence = models.JSONField(default=dict, help_text="partitions, shapes, the limit, the base")
+    branch = models.CharField(max_length=128, blank=True)
+    cleaned_at = models.DateTimeField(null=True, help_text="when branch and files were gone again")
+    clean_after = models.DateTimeField(null=True, help_text="when that is tried again")
+    cleanup = models.TextField(blank=True, help_text="what is left of it, and why")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["advice", "is_open"], name="optimizer_trial_open_once")
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["cleaned_at", "is_open"], name="optimizer_trial_left"),
+            models.Index(fields=["run"], name="optimizer_trial_run"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.advice.proposed} for {self.advice.table}, {self.state}"
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether it came to a verdict."""
+        return self.saved is not None
+
+    @property
+    def saved_percent(self) -> float | None:
+        """Of a hundred bytes planned before, how many are saved."""
+        return None if self.saved is None else 100 * self.saved
+
+    @property
+    def low_percent(self) -> float | None:
+        """The least of it that is sure enough."""
+        return None if self.low is None else 100 * self.low
+
+    @property
+    def high_percent(self) -> float | None:
+        """The most of it that is sure enough."""
+        return None if self.high is None else 100 * self.high
+
+    @property
+    def shape_rows(self) -> list[dict[str, object]]:
+        """The ways of filtering with what each saves, in a hundred."""
+        return [
+            {**one, "saved": 100 * (1 - one["after"] / one["before"]) if one["before"] else None}
+            for one in self.evidence.get("shapes", ())
+        ]

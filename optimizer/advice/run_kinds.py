@@ -1,4 +1,7 @@
-"""The short run that looks at recorded scans and tries layouts on a sample."""
+"""The runs of advice: one looks at recorded scans, one tries a layout on a branch.
+
+A third takes away what a trial left that died; a trial itself leaves nothing.
+"""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -9,11 +12,23 @@ from optimizer.advice.services.automatic import advice_apply_automatic
 from optimizer.advice.services.findings import findings_ingest
 from optimizer.advice.services.measuring import advice_watch
 from optimizer.advice.services.requests import KIND, tables_due
+from optimizer.advice.services.trials import CLEANUP_KIND as TRIAL_CLEANUP_KIND
+from optimizer.advice.services.trials import KIND as TRIAL_KIND
+from optimizer.advice.services.trials import (
+    cleanup_due,
+    cleanup_ingest,
+    trial_ingest,
+    trial_wait,
+    trials_reclaim,
+)
 from optimizer.advice.services.unused import unused_find
+from optimizer.core.run_kinds import is_busy
 from portal.runs.domain import Schedule
 from portal.runs.kinds.registry import RunKind, register
 from portal.runs.kinds.ticks import Tick, register_tick
 from portal.runs.models import Run
+from portal.runs.records.spools import open_spool
+from portal.safety.selectors import emergency_stop_wait
 
 EVERY = timedelta(minutes=10)
 
@@ -40,9 +55,69 @@ class AdviceKind(RunKind):
         findings_ingest(run, manifest, now=timezone.now())
 
 
+class TrialKind(RunKind):
+    """Writes a sample of a table to a branch, plans queries on it, and takes both away again.
+
+    It is no acting kind: main never changes, and what a death leaves is cleaned up by its own run.
+    """
+
+    name = TRIAL_KIND
+    title = "Try a layout on a branch"
+    job = "optimizer.advice.jobs.trial"
+    writes_tables = True
+    yields = True
+    attempts = 1
+    longest = timedelta(hours=6)
+
+    def waits(self, run: Run, *, now: datetime) -> str:
+        """Wait while the emergency stop is on or the table is paused."""
+        return trial_wait(run)
+
+    def beat(self, run: Run) -> None:
+        """Tell the job to stop where a person or the emergency stop says so."""
+        pressed = emergency_stop_wait(run.lake)
+        if pressed and run.spool:
+            open_spool(run).write_control(
+                {"cancel": True, "by": "emergency stop", "reason": pressed}
+            )
+        else:
+            super().beat(run)
+
+    def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
+        """Record what it showed."""
+        trial_ingest(run, manifest, now=timezone.now())
+
+
+class TrialCleanupKind(RunKind):
+    """Takes branches and files away that trials left whose run is over."""
+
+    name = TRIAL_CLEANUP_KIND
+    title = "Clean up after trials"
+    job = "optimizer.advice.jobs.trial_cleanup"
+    queue = "plan"
+    attempts = 1
+    longest = timedelta(hours=2)
+    schedule = Schedule(every=timedelta(minutes=1))
+
+    def scheduled_params(self, lake: str, *, now: datetime) -> dict[str, Any] | None:
+        """Wanted where something is left and no such run is under way."""
+        return None if is_busy(lake, self.name, now=now) else cleanup_due(lake, now=now)
+
+    def waits(self, run: Run, *, now: datetime) -> str:
+        """Wait while the emergency stop is on."""
+        return emergency_stop_wait(run.lake)
+
+    def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
+        """Record of which trials nothing is left."""
+        cleanup_ingest(run, manifest, now=timezone.now())
+
+
 def register_advice_kind() -> None:
-    """Tell the platform of the run of this file, and of what is watched between runs."""
+    """Tell the platform of the runs of this file, and of what is watched between runs."""
     register(AdviceKind())
+    register(TrialKind())
+    register(TrialCleanupKind())
+    register_tick(Tick("advice.trials", timedelta(minutes=1), trials_reclaim))
     register_tick(Tick("advice.apply", timedelta(minutes=1), advice_apply_automatic))
     register_tick(Tick("advice.unused", timedelta(minutes=10), unused_find))
     register_tick(Tick("advice.watch", timedelta(minutes=1), advice_watch))

@@ -11,12 +11,12 @@ from django.db.models import Max, QuerySet, Sum
 from optimizer.advice.domain.filters import read_filters
 from optimizer.advice.domain.served import index_for
 from optimizer.advice.domain.stars.names import tables_in
-from optimizer.advice.domain.states import AdviceState
+from optimizer.advice.domain.states import AdviceState, TrialState
 from optimizer.advice.domain.subjects import Subject
 from optimizer.iceberg.indexing.domain.wanted import WantedIndex, parse_all_wanted
 from optimizer.iceberg.tables.selectors.groupings import tables_seen
 from optimizer.iceberg.tables.selectors.scans import since
-from optimizer.models import Advice, Cube, IcebergTable, ScanShape
+from optimizer.models import Advice, Cube, IcebergTable, ScanShape, Trial
 from portal.access.models import User
 from portal.access.visibility import visible_to
 from portal.lake.errors import NotVisible
@@ -46,10 +46,18 @@ def state_choices() -> list[tuple[str, str]]:
     return [(one.value, badge_for(f"ADVICE_{one}").word) for one in AdviceState]
 
 
+def trial_choices() -> list[tuple[str, str]]:
+    """Return the states of trials with their words."""
+    return [(one.value, badge_for(f"TRIAL_{one}").word) for one in TrialState]
+
+
 class AdviceFilter(ListFilter):
-    """Advice by state and table."""
+    """Advice by state, trial and table."""
 
     state = filters.ChoiceFilter(choices=state_choices, label="State", empty_label="Any")
+    trial = filters.ChoiceFilter(
+        field_name="trial_state", choices=trial_choices, label="Trial", empty_label="Any"
+    )
     db = prefix("table__db", "Database")
     table = prefix("table__table", "Table")
 
@@ -80,6 +88,11 @@ def get_advice_for_user(advice_id: int, user: User) -> Advice:
 def advice_of(row: IcebergTable) -> QuerySet[Advice]:
     """Return all advice on a table, the newest first."""
     return row.advice.select_related("table").order_by("-made_at", "-pk")
+
+
+def trials_of(row: Advice) -> QuerySet[Trial]:
+    """Return the trials of an advice, the newest first."""
+    return row.trials.order_by("-pk")
 
 
 def recorded_shapes(row: IcebergTable, *, now: datetime) -> RecordedShapes:

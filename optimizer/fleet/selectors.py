@@ -164,7 +164,8 @@ def fleet_scans(lake: str, user: User, *, n_days: int, now: datetime) -> FleetSc
 def savings_of(lake: str, *, now: datetime) -> Savings:
     """Return the advice of a lake that was applied, the last applied first."""
     states = [AdviceState.APPLIED, AdviceState.ROLLED_BACK]
-    rows = Advice.objects.filter(table__lake=lake, state__in=states, applied_at__isnull=False)
+    applied = Advice.objects.filter(table__lake=lake, state__in=states, applied_at__isnull=False)
+    rows = applied.filter(gives_up=False)
     newest = rows.select_related("table").defer("evidence").order_by("-applied_at", "-pk")
     found = list(newest[: SHOWN_SAVINGS + 1])
     today = now.astimezone(UTC).date()

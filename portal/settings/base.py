@@ -1,7 +1,4 @@
-"""Settings common to every deployment.
-
-Values that differ come from LAKEWARDEN_* environment variables.
-"""
+"""Settings common to every deployment; values that differ come from LAKEWARDEN_* variables."""
 
 import os
 import sys
@@ -291,6 +288,7 @@ SPECTACULAR_SETTINGS = {
         "PolicyRequestStateEnum": "lifecycle.policies.domain.states.RequestState",
         "EnrolmentStateEnum": "lifecycle.policies.domain.states.EnrollmentState",
         "AdviceStateEnum": "optimizer.advice.domain.states.AdviceState",
+        "TrialStateEnum": "optimizer.advice.domain.states.TrialState",
         "CubeStateEnum": "optimizer.cubes.domain.states.CubeState",
         "IndexKindEnum": "optimizer.indexes.domain.envelope.Kind",
         "PlanStateEnum": "lifecycle.drop.models.plans.PlanState",

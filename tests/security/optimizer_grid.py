@@ -67,6 +67,7 @@ POLICIES_AND_TASKS: Mapping[str, Row] = {
             ("shown", Row(OF_THE_TABLE, values=ADVICE)),
             ("ask", post_only(OF_THE_TABLE, *ICEBERG)),
             ("apply", post_only(OF_THE_TABLE, *ADVICE, **WHY)),
+            ("try", post_only(OF_THE_TABLE, *ADVICE, **WHY)),
             ("dismiss", post_only(OF_THE_TABLE, *ADVICE, **WHY)),
             ("roll-back", post_only(OF_THE_TABLE, "advice_id:applied_advice_id", **WHY)),
         )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 from optimizer.advice.domain.asked import Aggregate
 from optimizer.advice.domain.filters import Filter, FilterKind
@@ -12,7 +13,7 @@ from optimizer.core.domain.tasks import TaskKind
 from optimizer.cubes.domain.drafts import Draft
 from optimizer.iceberg.tables.services.groupings import GroupedQuery, grouping_report
 from optimizer.iceberg.tables.services.scans import scan_report
-from optimizer.models import Advice, IcebergTable, PolicyVersion, Quarantine, RemovalPlan
+from optimizer.models import Advice, IcebergTable, PolicyVersion, Quarantine, RemovalPlan, Trial
 from tests.component.optimizer.cubes.cube_rows import cube, estimate
 from tests.component.optimizer.hudi import hudi_shown
 from tests.component.optimizer.hudi.hudi_task_rows import hudi, looked
@@ -66,7 +67,7 @@ def optimizer_values(now: datetime) -> Mapping[str, Any]:
     grouping_report(row, by_shop, GroupedQuery(900, 1.0, "SELECT ?"), now=now)
     scan_report(row, Scanned((Filter("id", FilterKind.EQUAL),), 9, 0, 900, "spark"), now=now)
     return {
-        "advice_id": _advice(row, now).pk,
+        "advice_id": _tried(_advice(row, now), now).pk,
         "index_advice_id": _advice(row, now, subject="index_columns", proposed="id").pk,
         "cube_advice_id": _advice(row, now, subject="cube", proposed="by_shop: shop").pk,
         "applied_advice_id": _advice(paused, now, state="APPLIED", proposed="").pk,
@@ -86,6 +87,34 @@ def optimizer_values(now: datetime) -> Mapping[str, Any]:
         "held_removal_id": aside.pk,
         "removal_digest": removal.digest,
     }
+
+
+def _tried(row: Advice, now: datetime) -> Advice:
+    """Return an advice with a trial that is over."""
+    part = {
+        **{"partition": "dt=1", "reason": "largest", "share": 1.0, "n_rows": 9, "seconds": 1.0},
+        **{"n_files": 9, "n_bytes": 90, "n_files_after": 3, "n_bytes_after": 80},
+    }
+    shape = {"filters": [["id", "="]], "n_scans": 3, "n_queries": 9, "before": 90, "after": 20}
+    evidence = {
+        **{"base": 5, "n_partitions": 7, "n_bytes": 700, "most_bytes": 1000},
+        **{"partitions": [part], "shapes": [shape]},
+    }
+    Trial.objects.create(
+        advice=row,
+        state="KEEP",
+        is_open=None,
+        run=uuid4(),
+        requested_by="alice",
+        requested_at=now,
+        reason="because",
+        ended_at=now,
+        **{"seconds": 3.0, "bytes_written": 80, "saved": 0.7, "low": 0.6, "high": 0.8},
+        **{"n_queries": 9, "n_worse": 0, "outcome": "It pays.", "evidence": evidence},
+        **{"branch": "lakewarden_trial_1_a", "cleaned_at": now, "cleanup": "3 gone."},
+    )
+    Advice.objects.filter(pk=row.pk).update(trial_state="KEEP")
+    return row
 
 
 def _advice(row: IcebergTable, now: datetime, **values: Any) -> Advice:

@@ -24,7 +24,7 @@ from lifecycle.models import (
     StandingRule,
     TableFinding,
 )
-from optimizer.models import Advice, QueryGrouping, TopShape, TopShapeTable
+from optimizer.models import Advice, QueryGrouping, TopShape, TopShapeTable, Trial
 from portal.audit.services import audit_record
 from portal.people.models import ApiToken
 from portal.runs.models import Run, RunEvent
@@ -86,6 +86,11 @@ def poison(target: Target, payload: str) -> None:
     QueryGrouping.objects.update(
         dimensions=[payload], measures=[payload], refused=payload, shape=payload
     )
+    for trial in Trial.objects.all():
+        trial.reason = trial.outcome = trial.cleanup = payload
+        trial.evidence["partitions"][0] |= {"partition": payload, "reason": payload}
+        trial.evidence["shapes"][0] |= {"filters": [[payload, payload]]}
+        trial.save()
     DatabaseFinding.objects.update(owner=payload[:128], location=f"file:///{payload}")
     SamplePartition.objects.update(partition=f"dt={payload}", location=payload, reason=payload)
     PathFinding.objects.create(

@@ -37,26 +37,41 @@ def drawn_queries(
 ) -> list[Asking]:
     """Return queries for a sample's rows, weighed by the files that the scans planned.
 
+    As `drawn_by_shape`, one shape after the other.
+    """
+    return [one for queries in drawn_by_shape(columns, recorded) for one in queries]
+
+
+def drawn_by_shape(
+    columns: Mapping[str, tuple[str, Values]],
+    recorded: Sequence[RecordedScans],
+    *,
+    drawn: int = DRAWN,
+) -> list[list[Asking]]:
+    """Return queries for each shape, so many at most, that together weigh what its scans do.
+
     A shape whose filters no layout helps, or whose columns are not in the sample, reads all.
     `columns` is as for `WhatIf`. The same input gives the same queries.
     """
     n_rows = len(next(iter(columns.values()))[1]) if columns else 0
     ranked = {name: np.sort(values) for name, (_, values) in columns.items()}
     generator = np.random.default_rng(_SEED)
-    queries: list[Asking] = []
+    found: list[list[Asking]] = []
     for one in recorded:
         helped = [each for each in one.filters if each.column in ranked and each.kind in HELPED]
         weight = float(max(one.n_files, one.n_scans))
         if not helped or not n_rows:
-            queries.append(Asking((), weight))
+            found.append([Asking((), weight)])
             continue
-        for row in generator.integers(0, n_rows, DRAWN):
+        queries = []
+        for row in generator.integers(0, n_rows, drawn):
             ranges = tuple(
                 _around(each, columns[each.column][1], ranked[each.column], int(row))
                 for each in helped
             )
-            queries.append(Asking(ranges, weight / DRAWN))
-    return queries
+            queries.append(Asking(ranges, weight / drawn))
+        found.append(queries)
+    return found
 
 
 def _around(one: Filter, values: Values, ranked: Values, row: int) -> Range:

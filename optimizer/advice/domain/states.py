@@ -1,4 +1,4 @@
-"""What may become of an advice."""
+"""What may become of an advice, and of its trial on a branch."""
 
 from enum import StrEnum
 
@@ -11,3 +11,13 @@ class AdviceState(StrEnum):
     ROLLED_BACK = "ROLLED_BACK"
     DISMISSED = "DISMISSED"
     OUTDATED = "OUTDATED"
+
+
+class TrialState(StrEnum):
+    """Where a trial stands; the middle three are the decisions of `paired`."""
+
+    RUNNING = "RUNNING"
+    KEEP = "KEEP"
+    ROLL_BACK = "ROLL_BACK"
+    UNSURE = "UNSURE"
+    FAILED = "FAILED"

@@ -6,7 +6,7 @@ by; nothing is written. One table that cannot be read does not stop the others.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -77,12 +77,11 @@ def looked(table: IcebergTable, row: Mapping[str, Any]) -> dict[str, Any]:
         "n_files": max(1, math.ceil(n_bytes / row["target_bytes"])),
         "rewrite_bytes": sum(one.size for one in files),
     }
-    columns, left_out = sampled(table, part, _columns(recorded))
+    columns, left_out = sampled(table, part, wanted_columns(recorded))
     if not columns:
         return {**said, "left_out": left_out, "now": 1.0, "options": []}
-    real = {name.lower(): name for name in columns}
-    known = [replace(one, filters=_named(one.filters, real)) for one in recorded]
-    what_if = WhatIf(columns, drawn_queries(columns, known), n_files=said["n_files"])
+    queries = drawn_queries(columns, named_filters(recorded, columns))
+    what_if = WhatIf(columns, queries, n_files=said["n_files"])
     tried = what_if.tried(list(columns))
     return {
         **said,
@@ -98,8 +97,13 @@ def looked(table: IcebergTable, row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def named_filters(recorded: Sequence[RecordedScans], columns: Iterable[str]) -> list[RecordedScans]:
+    """Return scans whose filters have the names that the schema gives to the sampled columns."""
+    real = {name.lower(): name for name in columns}
+    return [replace(one, filters=_named(one.filters, real)) for one in recorded]
+
+
 def _named(filters: Sequence[Filter], real: Mapping[str, str]) -> tuple[Filter, ...]:
-    """Return filters with the names that the schema gives to their columns."""
     return tuple(one._replace(column=real.get(one.column, one.column)) for one in filters)
 
 
@@ -111,12 +115,13 @@ def _largest(files: Sequence[TableFile]) -> list[TableFile]:
     return max(by_partition.values(), key=lambda part: (sum(one.size for one in part), len(part)))
 
 
-def _columns(recorded: Sequence[RecordedScans]) -> list[str]:
+def wanted_columns(recorded: Sequence[RecordedScans]) -> list[str]:
+    """Return the columns that filters name which a layout helps, the dearest first."""
     planned: dict[str, int] = {}
     for scans in recorded:
         for one in scans.filters:
             if one.kind in HELPED:
-                planned[one.column] = planned.get(one.column, 0) + scans.n_files
+                planned[one.column] = planned.get(one.column, 0) + max(scans.n_files, scans.n_scans)
     return sorted(planned, key=lambda name: (-planned[name], name))[:MOST_COLUMNS]
 
 

@@ -1,15 +1,19 @@
 """Applies advice by itself, where the policy of a table says so.
 
-It is done in the name of who set that, with their rights as they are now. The rewrite that follows
-keeps to the policy's budget and hours as every other.
+It is done in the name of who set that, with their rights as they are now. A layout is tried on a
+branch before: one that the trial speaks for is applied, one that it speaks against is dismissed,
+and where it could not tell, a person decides. The rewrite that follows keeps to the policy's
+budget and hours as every other.
 """
 
 import logging
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from optimizer.advice.domain.layout_advice import LOW
-from optimizer.advice.domain.states import AdviceState
-from optimizer.advice.services.decisions import advice_apply
+from optimizer.advice.domain.states import AdviceState, TrialState
+from optimizer.advice.domain.subjects import Subject
+from optimizer.advice.services.decisions import MAX_REASON, advice_apply, advice_dismiss
+from optimizer.advice.services.trials import trial_request
 from optimizer.models import Advice, PolicyVersion
 from optimizer.policies.domain.formats import TableFormat
 from optimizer.policies.domain.policy import AdviceMode
@@ -18,14 +22,16 @@ from portal.access.models import User
 from portal.lake.errors import PortalError
 from portal.safety.selectors import emergency_stop_wait
 
+AFTER_A_FAILURE = timedelta(days=1)
+"""A trial that failed is asked for again by itself."""
 logger = logging.getLogger(__name__)
 
 
 def advice_apply_automatic(lake: str, *, now: datetime) -> None:
-    """Apply new advice of medium or high confidence on tables whose policy says `auto`.
+    """Try, then apply new advice of medium or high confidence where the policy says `auto`.
 
-    Nothing is applied while the emergency stop is on. What cannot be applied stays new, for a
-    person to see.
+    Nothing is done while the emergency stop is on. What cannot be applied stays new, for a person
+    to see.
     """
     waiting = Advice.objects.filter(table__lake=lake, state=AdviceState.NEW)
     waiting = waiting.exclude(evidence__confidence=LOW)
@@ -36,20 +42,38 @@ def advice_apply_automatic(lake: str, *, now: datetime) -> None:
     for row in rows:
         found = policies.of(row.table.db, row.table.table)
         if found.policy.is_on and found.policy.advice is AdviceMode.AUTO:
-            _apply(row, found.sources["advice"], now=now)
+            _act(row, found.sources["advice"], now=now)
 
 
-def _apply(row: Advice, scope: str, *, now: datetime) -> None:
+def _act(row: Advice, scope: str, *, now: datetime) -> None:
     versions = PolicyVersion.objects.filter(lake=row.table.lake, format=TableFormat.ICEBERG)
     said = versions.filter(scope=scope, is_current=True).first()
     user = User.objects.filter(username=said.by, is_active=True).first() if said else None
     if user is None:
         return
-    reason = (
-        f"By itself: the policy of {scope} says auto, and the confidence is "
-        f"{row.evidence['confidence']}."
-    )
     try:
-        advice_apply(row, user=user, reason=reason, now=now)
+        _next_step(row, scope, user, now=now)
     except PortalError as error:
         logger.warning("Advice %s on %s is not applied: %s", row.pk, row.table, error.message)
+
+
+def _next_step(row: Advice, scope: str, user: User, *, now: datetime) -> None:
+    """Do what comes next: a trial of a layout first, then what it speaks for."""
+    by_itself = f"By itself: the policy of {scope} says auto"
+    confidence = f"the confidence is {row.evidence['confidence']}"
+    if row.subject != Subject.LAYOUT:
+        advice_apply(row, user=user, reason=f"{by_itself}, and {confidence}.", now=now)
+        return
+    last = row.trials.order_by("-pk").first()
+    if last is None or (last.state == TrialState.FAILED and _is_past(last.ended_at, now)):
+        trial_request(row, user=user, reason=f"{by_itself}, and {confidence}.", now=now)
+    elif last.state == TrialState.KEEP:
+        reason = f"{by_itself}, {confidence}, and the trial showed: {last.outcome}"
+        advice_apply(row, user=user, reason=reason[:MAX_REASON], now=now)
+    elif last.state == TrialState.ROLL_BACK:
+        reason = f"{by_itself}, and the trial showed: {last.outcome}"
+        advice_dismiss(row, user=user, reason=reason[:MAX_REASON], now=now)
+
+
+def _is_past(ended_at: datetime | None, now: datetime) -> bool:
+    return ended_at is not None and ended_at + AFTER_A_FAILURE < now

@@ -38,9 +38,9 @@ def advice_apply(row: Advice, *, user: User, reason: str, now: datetime) -> Advi
         StaleState: `optimizer.gone`, `advice.decided`, `cube.name`, or `advice.policy` when that
             field was changed meanwhile.
     """
-    table, why = row.table, _checked(row, user, reason)
+    table, why = row.table, checked_reason(row, user, reason)
     with transaction.atomic():
-        one = _claimed(row, AdviceState.NEW)
+        one = claimed_advice(row, AdviceState.NEW)
         before = _own_values(one)
         subject = Subject(one.subject)
         if subject.is_of_policy and text_of(before.get(subject)) != one.before:
@@ -72,9 +72,9 @@ def advice_roll_back(row: Advice, *, user: User, reason: str, now: datetime) -> 
     Raises:
         As `advice_apply`.
     """
-    table, why = row.table, _checked(row, user, reason)
+    table, why = row.table, checked_reason(row, user, reason)
     with transaction.atomic():
-        one = _claimed(row, AdviceState.APPLIED)
+        one = claimed_advice(row, AdviceState.APPLIED)
         values = _own_values(one)
         subject = Subject(one.subject)
         if subject.is_of_policy and text_of(values.get(subject)) != one.proposed:
@@ -102,15 +102,21 @@ def advice_dismiss(row: Advice, *, user: User, reason: str, now: datetime) -> Ad
     Raises:
         NotVisible, NotAllowed: as for the policy of the table. StaleState: `advice.decided`.
     """
-    why = _checked(row, user, reason)
+    why = checked_reason(row, user, reason)
     with transaction.atomic():
-        one = _claimed(row, AdviceState.NEW)
+        one = claimed_advice(row, AdviceState.NEW)
         one.state, one.is_open = AdviceState.DISMISSED, None
         _decide(one, user, why, now, "optimizer.advice_dismissed")
     return one
 
 
-def _checked(row: Advice, user: User, reason: str) -> str:
+def checked_reason(row: Advice, user: User, reason: str) -> str:
+    """Return the reason of who may decide on the advice.
+
+    Raises:
+        NotVisible, NotAllowed: as for the policy of the table. StaleState: `optimizer.gone`.
+        RuleViolation: `advice.why`.
+    """
     if row.table.is_deleted:
         # The name may be another table's by now, of which these scans say nothing.
         raise StaleState("optimizer.gone", f"{row.table} is gone; nothing is done to it.")
@@ -126,8 +132,12 @@ def _checked(row: Advice, user: User, reason: str) -> str:
     return why
 
 
-def _claimed(row: Advice, expected: AdviceState) -> Advice:
-    """Return the advice locked; of two people at once the second is told."""
+def claimed_advice(row: Advice, expected: AdviceState) -> Advice:
+    """Return the advice locked until the transaction ends; of two at once the second is told.
+
+    Raises:
+        StaleState: `advice.decided`.
+    """
     one = Advice.objects.select_for_update().select_related("table").get(pk=row.pk)
     if one.state != expected:
         by = f" by {one.decided_by}" if one.decided_by else ""

@@ -18,10 +18,13 @@ from optimizer.advice.selectors import (
     cube_of,
     evidence_for,
     get_advice_for_user,
+    trials_of,
 )
 from optimizer.advice.services.decisions import advice_apply, advice_dismiss, advice_roll_back
 from optimizer.advice.services.requests import advice_request
+from optimizer.advice.services.trials import trial_request
 from optimizer.advice.ui.addresses import advice_tab_url, advice_url
+from optimizer.advice.ui.trial_charts import trial_charts
 from optimizer.core.ui.columns import cell
 from optimizer.iceberg.indexing.selectors import policy_of
 from optimizer.iceberg.tables.selectors.tables import get_table_for_user
@@ -35,6 +38,7 @@ from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.tables import Column
 
 OPTIONS_DRAWN = 8
+TRIALS_SHOWN = 10
 CATALOG = "lake"
 """The name of the lake's catalog in the settings that are shown."""
 ADVICE_LIST = ListSpec(
@@ -45,6 +49,7 @@ ADVICE_LIST = ListSpec(
         cell("State", "advice_state"),
         cell("Change", "advice_what"),
         cell("Expected", "advice_expected", sort="expected"),
+        cell("Trial", "advice_trial"),
         cell("Measured", "advice_measured"),
         Column(key="bytes_a_day", title="Planned a day", kind="bytes", sort="planned"),
         Column(key="n_scans", title="Scans", kind="count"),
@@ -56,7 +61,7 @@ ADVICE_LIST = ListSpec(
     exports=(
         "table.lake", "table", "state", "subject", "proposed", "before", "expected", "measured",
         "n_before", "n_after", "bytes_a_day", "rewrite_bytes", "n_scans", "n_days", "made_at",
-        "confirmed_at", "decided_by", "decided_at", "reason", "applied_at",
+        "confirmed_at", "decided_by", "decided_at", "reason", "applied_at", "trial_state",
     ),
 )  # fmt: skip
 
@@ -84,6 +89,7 @@ def shown(request: HttpRequest, advice_id: int) -> HttpResponse:
     user = person(request)
     row = get_advice_for_user(advice_id, user)
     evidence = evidence_for(row, user)
+    trials = list(trials_of(row)[:TRIALS_SHOWN])
     context: dict[str, Any] = {
         "advice": row,
         "iceberg": row.table,
@@ -91,6 +97,9 @@ def shown(request: HttpRequest, advice_id: int) -> HttpResponse:
         "scans": [{**one, "filters": _told(one["filters"])} for one in evidence.get("shapes", ())],
         "charts": _charts(evidence),
         "cube": cube_of(row),
+        "trial": trials[0] if trials else None,
+        "trials_before": trials[1:],
+        "trial_charts": trial_charts(trials[0]) if trials else [],
         "tab_url": advice_tab_url(row.table),
         "is_on": policy_of(row.table).policy.is_on,
         "may_decide": policy_may_set(row.table.lake, str(row.table).lower(), user),
@@ -148,6 +157,16 @@ def _decided(service: Callable[..., object], done: str) -> Callable[..., HttpRes
 apply = _decided(advice_apply, "It is applied. The optimizer does the rest in its own time.")
 dismiss = _decided(advice_dismiss, "Dismissed. It comes again on new evidence alone.")
 roll_back = _decided(advice_roll_back, "It is taken back; files stay as they lie.")
+
+
+@require_POST
+def try_it(request: HttpRequest, advice_id: int) -> HttpResponse:
+    """Have the layout tried on a branch, and lead to the run."""
+    user = person(request)
+    row = get_advice_for_user(advice_id, user)
+    reason = request.POST.get("reason", "")
+    trial = trial_request(row, user=user, reason=reason, now=timezone.now())
+    return HttpResponseRedirect(reverse("ui:run", args=[trial.run]))
 
 
 def register_advice_pages() -> None:

@@ -1,4 +1,4 @@
-"""Defines the signature of the portal's commits, and finds its snapshots in main's history."""
+"""Defines the signature of the portal's commits, and finds its snapshots in a history."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,15 +25,18 @@ class Signature:
         return {TASK_KEY: str(self.task), RUN_KEY: self.run, LAYOUT_KEY: self.layout}
 
 
-def commit_of(table: IcebergTable, commit: str) -> Any | None:
-    """Find the snapshot that bears a commit's id in main's history, as far as it can be read."""
-    found = (one for one in ancestors(table) if summary_of(one).get(COMMIT_KEY) == commit)
-    return next(found, None)
+def commit_of(table: IcebergTable, commit: str, *, branch: str = "") -> Any | None:
+    """Find the snapshot that bears a commit's id in a branch's history, as far as it can be read.
+
+    Without a branch in main's.
+    """
+    line = ancestors(table, branch=branch)
+    return next((one for one in line if summary_of(one).get(COMMIT_KEY) == commit), None)
 
 
-def ancestors(table: IcebergTable) -> Iterator[Any]:
-    """Yield main's snapshots from the newest back, as far as they have not expired."""
-    snapshot = table.snapshot
+def ancestors(table: IcebergTable, *, branch: str = "") -> Iterator[Any]:
+    """Yield the snapshots of main, or of a branch, from the newest back until they expired."""
+    snapshot = table.java.snapshot(branch) if branch else table.snapshot
     while snapshot is not None:
         yield snapshot
         parent = snapshot.parentId()

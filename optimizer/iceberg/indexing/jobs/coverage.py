@@ -13,6 +13,7 @@ from optimizer.iceberg.access.jobs.iceberg import IcebergTable
 from optimizer.iceberg.indexing.domain.wanted import COST
 from optimizer.iceberg.indexing.jobs.columns import IndexedColumn
 from optimizer.iceberg.rewrite.jobs.planning import TaskColumns
+from optimizer.iceberg.tables.domain.branches import is_trial
 from optimizer.indexes.domain.manifest import (
     BlobKey,
     BlobPlace,
@@ -132,7 +133,8 @@ def _heads(table: IcebergTable) -> list[int]:
     others = [
         int(ref.snapshotId())
         for name, ref in sorted(refs.items())
-        if name != "main" and ref.isBranch()
+        # A trial's files are gone within the hour: no index of them would ever be read.
+        if name != "main" and ref.isBranch() and not is_trial(name)
     ]
     mine = [table.snapshot_id] if table.snapshot is not None else []
     return list(dict.fromkeys([*mine, *others]))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from optimizer.iceberg.tables.domain.branches import is_trial
 from portal.lake.errors import RuleViolation
 
 MAIN = "main"
@@ -21,6 +22,7 @@ class Stay(StrEnum):
 
     CURRENT = "CURRENT"
     REFERENCED = "REFERENCED"  # a tag or the head of a branch
+    TRIAL = "TRIAL"  # the head of the branch of a trial, which is gone soon
     BRANCH = "BRANCH"  # part of a branch's own history, or kept by its retention
     STAGED = "STAGED"  # written aside, to be published later
     YOUNG = "YOUNG"
@@ -107,7 +109,8 @@ def judge(
     for ref in refs:
         if ref.is_branch:
             stays |= dict.fromkeys(_held(ref, by_id, frozenset(line), now), Stay.BRANCH)
-    stays |= {one.snapshot_id: Stay.REFERENCED for one in refs}
+    stays |= {one.snapshot_id: Stay.TRIAL for one in refs if is_trial(one.name)}
+    stays |= {one.snapshot_id: Stay.REFERENCED for one in refs if not is_trial(one.name)}
     stays[main.snapshot_id] = Stay.CURRENT
     goes = sorted(by_id.keys() - stays.keys(), key=lambda key: (by_id[key].at, key))
     return Judged(tuple(goes), stays)

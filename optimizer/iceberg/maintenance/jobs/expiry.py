@@ -176,6 +176,7 @@ def _all_stay(n_stays: dict[str, int]) -> str:
     words = {
         "CURRENT": "is the current one",
         "REFERENCED": "held by branches or tags",
+        "TRIAL": "held by the trial of a layout",
         "BRANCH": "in the history of a branch",
         "STAGED": "written aside to be published",
         "YOUNG": "too young",

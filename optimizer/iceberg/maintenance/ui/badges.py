@@ -15,6 +15,7 @@ _LOOKS: Mapping[str, Badge] = {
     f"QUARANTINE_{QuarantineState.DELETED}": Badge("Deleted", "circle-check", "quiet"),
     f"STAY_{Stay.CURRENT}": Badge("the current snapshot", "lock", "quiet"),
     f"STAY_{Stay.REFERENCED}": Badge("held by a branch or a tag", "lock", "quiet"),
+    f"STAY_{Stay.TRIAL}": Badge("held by the trial of a layout", "lock", "quiet"),
     f"STAY_{Stay.BRANCH}": Badge("in the history of a branch", "lock", "quiet"),
     f"STAY_{Stay.STAGED}": Badge("written aside to be published", "lock", "quiet"),
     f"STAY_{Stay.YOUNG}": Badge("too young", "lock", "quiet"),

@@ -26,34 +26,50 @@ _TRIES = 3
 
 
 def replace(
-    plan: Plan, staged: Sequence[Staged], *, signature: Signature, area: StagingArea
+    plan: Plan,
+    staged: Sequence[Staged],
+    *,
+    signature: Signature,
+    area: StagingArea,
+    branch: str = "",
 ) -> dict[str, Any]:
     """Commit one REPLACE of all the groups' files and say what it was.
+
+    With a branch only there; its files stay announced by their markers, because they go with it.
 
     Raises:
         StaleState: `iceberg.conflict`, `.gone`, `.replaced`: nothing changed, no new file is left.
         PortalError: any other: the commit is in doubt, so the new files are left with their marker.
     """
     commit = uuid4().hex
-    error = _commit(plan, staged, keys={**signature.keys(), COMMIT_KEY: commit}, area=area)
+    keys = {**signature.keys(), COMMIT_KEY: commit}
+    error = _commit(plan, staged, keys=keys, area=area, branch=branch)
     if error is not None and error.code in LOST_TO_OTHERS:
         discard(staged, area)
         raise error
-    snapshot = _look(plan.table, commit)
+    snapshot = _look(plan.table, commit, branch)
     if snapshot is None:
         raise error or in_doubt(plan.table.name)
     for one in staged:
-        area.keep(one.stage)
+        if not branch:
+            area.keep(one.stage)
     return _told(snapshot, staged)
 
 
 def _commit(
-    plan: Plan, staged: Sequence[Staged], *, keys: dict[str, str], area: StagingArea
+    plan: Plan,
+    staged: Sequence[Staged],
+    *,
+    keys: dict[str, str],
+    area: StagingArea,
+    branch: str,
 ) -> PortalError | None:
     """Send the commit; who only lost the race for the pointer tries again with the same files."""
     found: PortalError | None = None
     for _ in range(_TRIES):
         rewrite = _prepared(plan, staged, keys=keys, area=area)
+        if branch:
+            rewrite = rewrite.toBranch(branch)
         try:
             rewrite.commit()
         except JAVA_ERRORS as error:
@@ -94,12 +110,12 @@ def _rewrite(table: IcebergTable, plan: Plan, staged: Sequence[Staged], keys: An
     return rewrite
 
 
-def _look(table: IcebergTable, commit: str) -> Any | None:
-    """Find the snapshot of a commit of ours in main's history, as far as it can be read."""
+def _look(table: IcebergTable, commit: str, branch: str) -> Any | None:
+    """Find the snapshot of a commit of ours in its history, as far as it can be read."""
     try:
         now = table.again()
         with clear_errors(table.name):
-            return commit_of(now, commit)
+            return commit_of(now, commit, branch=branch)
     except PortalError:
         return None
 

@@ -117,6 +117,23 @@ class StagingArea:
         with suppress(PortalError), clear_errors(self._table.name):
             self._io.deletePrefix(stage.folder)
 
+    def remove(self) -> tuple[int, int]:
+        """Delete all that this run staged, with markers; returns how many files went and stayed.
+
+        For a run that is over and whose commits are gone again: while any snapshot names a file of
+        it, whoever made that, nothing of the run is deleted.
+        """
+        stages = [self._announced(name) for name in self._own()]
+        found = {stage: len(self._list(stage.folder)) for stage in stages}
+        n_files = sum(found.values())
+        if n_files and self._names_any(f"/lakewarden/{self._of_run}"):
+            return 0, n_files
+        # Read by its name: what was found counts only if the name still means this table.
+        self._table.again()
+        for stage in found:
+            self.discard(stage)
+        return n_files, 0
+
     def sweep(
         self,
         *,
@@ -216,6 +233,14 @@ class StagingArea:
             if name.startswith(self._of_table) and not name.startswith(self._of_run):
                 yield name, written_at
 
+    def _own(self) -> list[str]:
+        names = (path.rpartition("/")[2] for path, _ in self._list(self._markers))
+        return [
+            name
+            for name in names
+            if name.startswith(self._of_run) and not name.endswith((_DEAD, BURIED))
+        ]
+
     def _list(self, prefix: str) -> list[tuple[str, datetime]]:
         found = []
         try:
@@ -232,6 +257,10 @@ class StagingArea:
 
     def _is_committed(self, stage: Stage) -> bool:
         """Whether any snapshot of any branch names a file below the folder."""
+        return self._names_any(stage.folder)
+
+    def _names_any(self, part: str) -> bool:
+        """Whether any snapshot of any branch names a data file whose path has the part."""
         with clear_errors(self._table.name):
             files = self._table.spark.table(f"{self._table.sql}.all_data_files")
-            return not files.where(F.col("file_path").contains(stage.folder)).isEmpty()
+            return not files.where(F.col("file_path").contains(part)).isEmpty()

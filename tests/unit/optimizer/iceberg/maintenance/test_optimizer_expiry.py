@@ -69,6 +69,15 @@ def test_tags_branches_and_what_is_written_aside_stay() -> None:
     assert (found.stays[12], found.stays[21]) == (Stay.REFERENCED, Stay.STAGED)
 
 
+def test_what_a_trial_of_a_layout_holds_is_no_users() -> None:
+    snapshots = [*line(60, 50, 1), *line(49, first=11, parent=2)]
+    refs = [main(3), RefFact("lakewarden_trial_7_abc", 11, is_branch=True)]
+    found = judge(snapshots, refs, retention=WEEK, now=NOW)
+    assert (found.goes, found.stays[11]) == ((1,), Stay.TRIAL)
+    tagged = RefFact("keep", 11, is_branch=False)
+    assert judge(snapshots, [*refs, tagged], retention=WEEK, now=NOW).stays[11] == Stay.REFERENCED
+
+
 def test_the_retention_of_a_branch_and_of_the_table_keeps_more_never_less() -> None:
     snapshots = line(60, 50, 40, 30, 20, 1)
     branch = RefFact("audit", 4, is_branch=True, min_snapshots=2)

@@ -1,0 +1,1 @@
+"""Rules of the trial of a layout on a branch: what is sampled, and what it showed."""

@@ -1,0 +1,1 @@
+"""Deaths of runs of `optimizer.advice`."""
