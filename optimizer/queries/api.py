@@ -175,6 +175,13 @@ class EngineQueries(ApiView):
         return queries_lately(self.lake, now=timezone.now())
 
 
+SHAPE_FIELDS: tuple[str, ...] = (
+    *("lake", "digest", "engine", "text", "is_parsed", "n_queries", "n_failed", "seconds"),
+    *("p50", "p95", "seconds_lately", "seconds_before", "n_bytes", "share", "is_helped"),
+    *("tables", "last_at", "analysed_at"),
+)
+
+
 class TopShapeSerializer(serializers.ModelSerializer[TopShape]):
     """A shape of queries that costs much; its text holds no constant."""
 
@@ -182,11 +189,7 @@ class TopShapeSerializer(serializers.ModelSerializer[TopShape]):
 
     class Meta:
         model = TopShape
-        fields = (
-            *("lake", "digest", "engine", "text", "is_parsed", "n_queries", "n_failed", "seconds"),
-            *("p50", "p95", "seconds_lately", "seconds_before", "n_bytes", "share", "is_helped"),
-            *("tables", "last_at", "analysed_at"),
-        )
+        fields = SHAPE_FIELDS
         read_only_fields = fields
 
 
@@ -194,7 +197,7 @@ class TopShapeDetailSerializer(TopShapeSerializer):
     """The same with its numbers by day."""
 
     class Meta(TopShapeSerializer.Meta):
-        fields = (*TopShapeSerializer.Meta.fields, "days")
+        fields = (*SHAPE_FIELDS, "days")
         read_only_fields = fields
 
 

@@ -369,25 +369,18 @@ LAKEWARDEN_RESULT_DAYS = int(os.environ.get("LAKEWARDEN_RESULT_DAYS", "7"))
 # For how many days after the end of a run the log of its driver stays on the host that captured it.
 LAKEWARDEN_DRIVER_LOG_DAYS = int(os.environ.get("LAKEWARDEN_DRIVER_LOG_DAYS", "30"))
 
-# For how many days the past of Iceberg tables is kept: what was committed, what was done to them,
-# and how files of ours lie of which none is left.
+# For how many days the past of Iceberg tables is kept: commits, tasks, layouts of files of which none
+# is left, and recorded queries; and how much of a lake's recorded queries may wait on the disk.
 LAKEWARDEN_OPTIMIZER_COMMIT_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_COMMIT_DAYS", "30"))
 LAKEWARDEN_OPTIMIZER_TASK_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_TASK_DAYS", "180"))
 LAKEWARDEN_OPTIMIZER_LAYOUT_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_LAYOUT_DAYS", "90"))
-
-# How much one run of the optimizer takes in hand: tasks on tables, and tables to inspect. A lake
-# has one such run at a time, so larger clusters need more (docs/scale.md).
+LAKEWARDEN_RECORDED_QUERY_DAYS = int(os.environ.get("LAKEWARDEN_RECORDED_QUERY_DAYS", "35"))
+LAKEWARDEN_RECORDED_QUERY_MIB = int(os.environ.get("LAKEWARDEN_RECORDED_QUERY_MIB", "256"))
+# How much one run of the optimizer takes in hand; larger clusters need more (docs/scale.md).
 LAKEWARDEN_OPTIMIZER_TASKS_A_RUN = int(os.environ.get("LAKEWARDEN_OPTIMIZER_TASKS_A_RUN", "20"))
 LAKEWARDEN_OPTIMIZER_INSPECTIONS_A_RUN = int(
     os.environ.get("LAKEWARDEN_OPTIMIZER_INSPECTIONS_A_RUN", "200")
 )
-
-# Recorded queries: how much of them may wait on the portal's disk, of a lake; and for how many days
-# the lake's own table of them keeps them.
-LAKEWARDEN_RECORDED_QUERY_BYTES = int(
-    os.environ.get("LAKEWARDEN_RECORDED_QUERY_BYTES", str(256 * 1024**2))
-)
-LAKEWARDEN_RECORDED_QUERY_DAYS = int(os.environ.get("LAKEWARDEN_RECORDED_QUERY_DAYS", "35"))
 
 LOGGING = {
     "version": 1,

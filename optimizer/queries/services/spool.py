@@ -123,7 +123,7 @@ _writers_lock = Lock()
 
 def spool_append(lake: str, digest: str, *, shape_line: bytes, line: bytes, now: datetime) -> bool:
     """Append a query's line to this process's segment of a lake; False where it is not kept."""
-    folder, most = spool_folder(lake), settings.LAKEWARDEN_RECORDED_QUERY_BYTES
+    folder, most = spool_folder(lake), settings.LAKEWARDEN_RECORDED_QUERY_MIB * 1024**2
     with _writers_lock:
         writer = _writers.get(folder)
         if writer is None:

@@ -93,20 +93,23 @@ def _charts(row: TopShape) -> list[Chart]:
     labels = [str(one["day"]) for one in row.days]
     return [
         bar_chart(
-            name,
-            title=title,
+            "queries",
+            title="Queries by day",
             labels=labels,
-            series={series: [one[key] for one in row.days]},
-            axes=Axes("Day", title, unit=unit),
-        )
-        for name, title, series, key, unit in (
-            ("queries", "Queries by day", "queries", "n_queries", ""),
-            ("read", "Bytes read by day", "read", "n_bytes", "bytes"),
-        )
+            series={"queries": [one["n_queries"] for one in row.days]},
+            axes=Axes("Day", "Queries"),
+        ),
+        bar_chart(
+            "read",
+            title="Bytes read by day",
+            labels=labels,
+            series={"read": [one["n_bytes"] for one in row.days]},
+            axes=Axes("Day", "Bytes read", unit="bytes"),
+        ),
     ]
 
 
 def register_query_pages() -> None:
     """Add the navigation."""
     also = frozenset({"optimizer:top-shape"})
-    register_page(Page("services", "Queries", "optimizer:top-shapes", 38, also=also))
+    register_page(Page("services", "Top queries", "optimizer:top-shapes", 38, also=also))

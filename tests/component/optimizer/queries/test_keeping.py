@@ -10,6 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from optimizer.advice.domain.shapes import Parted, parted
 from optimizer.models import IcebergTable, PolicyVersion, QueryDay
 from optimizer.queries.run_kinds import KEEP_KIND, KeepQueriesKind
 from optimizer.queries.services import keeping, spool
@@ -128,7 +129,7 @@ def test_of_a_query_that_reads_other_catalogs_too_no_constant_is_kept(people: Pe
 
 @pytest.mark.usefixtures("kept")
 def test_what_has_no_room_is_counted_and_shown(people: People, settings: Any) -> None:
-    settings.LAKEWARDEN_RECORDED_QUERY_BYTES = 100
+    settings.LAKEWARDEN_RECORDED_QUERY_MIB = 0
     tell(people, event(POINT))
     assert (QueryDay.objects.get().n_queries, QueryDay.objects.get().n_not_kept) == (1, 1)
     client = Client()
@@ -146,10 +147,12 @@ def test_a_text_that_comes_again_is_not_parsed_again(
 ) -> None:
     monkeypatch.setattr(keeping, "_remembered", keeping._Remembered())
     parsed: list[str] = []
-    parted = keeping.parted
-    monkeypatch.setattr(
-        keeping, "parted", lambda text, dialect: (parsed.append(text), parted(text, dialect))[1]
-    )
+
+    def counted(text: str, dialect: str) -> Parted:
+        parsed.append(text)
+        return parted(text, dialect)
+
+    monkeypatch.setattr(keeping, "parted", counted)
     for n in range(20):
         one = deepcopy(event(POINT))
         one["metadata"]["queryId"] = f"q{n}"

@@ -90,7 +90,7 @@ def test_the_list_is_filtered_by_the_address_and_is_a_csv(people: People) -> Non
     assert "No query fits this filter" in page(people.operator, "&engine=spark")
     client = Client()
     client.force_login(people.operator)
-    answer = client.get(f"{PAGE}?lake=main&format=csv&sort=-queries")
+    answer: Any = client.get(f"{PAGE}?lake=main&format=csv&sort=-queries")
     data = b"".join(answer.streaming_content).decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(data)))
     assert [row["text"] for row in rows][-1] == "SELECT one"

@@ -26,7 +26,10 @@ def query(n: int | str, text: str = "SELECT 1", **values: Any) -> QueryRecord:
     """A query that ended a minute ago; `share` is how much of `tables` it read."""
     share, tables = values.pop("share", 0.5), values.pop("tables", ("shop.ev",))
     where = (Filter("uid", FilterKind.EQUAL),)
-    scans = tuple(TableScan(*one.split("."), where, 100, share, 9) for one in tables)
+    scans = tuple(
+        TableScan(db, table, where, 100, share, 9)
+        for db, _, table in (one.partition(".") for one in tables)
+    )
     made = {
         "is_failed": False,
         "scans": scans,
