@@ -62,7 +62,7 @@ def indexes_kept(row: IcebergTable, found: TablePolicy, *, now: datetime) -> lis
 def cubes_kept(row: IcebergTable, *, now: datetime) -> list[Kept]:
     """Return the cubes of a table that are built, and that have been there in their present form.
 
-    A definition that was changed begins anew.
+    A definition that was changed counts from its change.
     """
     cubes = row.cubes.filter(is_there=True, state=CubeState.ACTIVE, built_at__isnull=False)
     first = now - timedelta(days=SHOWN_DAYS)
