@@ -149,8 +149,5 @@ roll_back = _decided(advice_roll_back, "The policy is as it was before; files st
 
 def register_advice_pages() -> None:
     """Add the navigation."""
-    register_page(
-        Page(
-            "services", "Advice", "optimizer:advice", 37, also=frozenset({"optimizer:advice-shown"})
-        )
-    )
+    also = {"optimizer:advice-shown", "optimizer:top-shapes", "optimizer:top-shape"}
+    register_page(Page("services", "Advice", "optimizer:advice", 37, also=frozenset(also)))
