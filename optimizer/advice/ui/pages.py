@@ -171,8 +171,5 @@ def try_it(request: HttpRequest, advice_id: int) -> HttpResponse:
 
 def register_advice_pages() -> None:
     """Add the navigation."""
-    register_page(
-        Page(
-            "services", "Advice", "optimizer:advice", 37, also=frozenset({"optimizer:advice-shown"})
-        )
-    )
+    also = {"optimizer:advice-shown", "optimizer:top-shapes", "optimizer:top-shape"}
+    register_page(Page("services", "Advice", "optimizer:advice", 37, also=frozenset(also)))

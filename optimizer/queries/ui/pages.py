@@ -19,7 +19,6 @@ from optimizer.queries.selectors import (
 )
 from optimizer.queries.services.analysis import analysis_request
 from optimizer.queries.services.keeping import keeps_queries
-from portal.access.registry import Page, register_page
 from portal.ui.charts.figures import Axes, Chart, bar_chart
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
@@ -107,9 +106,3 @@ def _charts(row: TopShape) -> list[Chart]:
             axes=Axes("Day", "Bytes read", unit="bytes"),
         ),
     ]
-
-
-def register_query_pages() -> None:
-    """Add the navigation."""
-    also = frozenset({"optimizer:top-shape"})
-    register_page(Page("services", "Top queries", "optimizer:top-shapes", 38, also=also))
