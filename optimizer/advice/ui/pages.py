@@ -171,5 +171,5 @@ def try_it(request: HttpRequest, advice_id: int) -> HttpResponse:
 
 def register_advice_pages() -> None:
     """Add the navigation."""
-    also = {"optimizer:advice-shown", "optimizer:top-shapes", "optimizer:top-shape"}
+    also = {f"optimizer:{name}" for name in ("advice-shown", "scans", "top-shapes", "top-shape")}
     register_page(Page("services", "Advice", "optimizer:advice", 37, also=frozenset(also)))

@@ -28,6 +28,8 @@ from optimizer.queries.domain.segments import (
     segment_name,
 )
 
+_TRIES = 50
+"""Segments that are begun for one line, where others close each at once."""
 _LOOK_SECONDS = 1.0
 """How long the size of the folder is taken for what it was."""
 
@@ -88,13 +90,15 @@ class SegmentWriter:
                 return self._fd
             self._leave()
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._path = self.folder / f"{segment_name(now, uuid4().hex)}{OPEN}"
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        self._fd = os.open(self._path, flags, 0o600)
-        fcntl.flock(self._fd, fcntl.LOCK_EX)
-        if not _is_under(self._path, self._fd):
-            raise BlockingIOError("the segment was closed as soon as it was begun")
-        return self._fd
+        for _ in range(_TRIES):
+            self._path = self.folder / f"{segment_name(now, uuid4().hex)}{OPEN}"
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            self._fd = os.open(self._path, flags, 0o600)
+            fcntl.flock(self._fd, fcntl.LOCK_EX)
+            if _is_under(self._path, self._fd):
+                return self._fd
+            self._leave()
+        raise BlockingIOError("each segment was closed as soon as it was begun")
 
     def _leave(self) -> None:
         fd, self._fd = self._fd, None
@@ -105,7 +109,7 @@ class SegmentWriter:
 
     def _is_full(self, n_bytes: int) -> bool:
         if time.monotonic() - self._looked_at > _LOOK_SECONDS:
-            sizes = [one.stat().st_size for one in _files(self.folder)]
+            sizes = _sizes(self.folder)
             self._used, self._looked_at = sum(sizes), time.monotonic()
             if len(sizes) >= MOST_SEGMENTS:
                 self._used = self._most_bytes
@@ -163,6 +167,15 @@ def _closed(lake: str, name: str) -> Path:
     if not is_segment(name):
         raise ValueError(f"{name!r} is no segment")
     return spool_folder(lake) / f"{name}{CLOSED}"
+
+
+def _sizes(folder: Path) -> list[int]:
+    """Return the bytes of each segment; those that a run takes away meanwhile are left out."""
+    found = []
+    for one in _files(folder):
+        with contextlib.suppress(FileNotFoundError):
+            found.append(one.stat().st_size)
+    return found
 
 
 def _files(folder: Path) -> list[Path]:

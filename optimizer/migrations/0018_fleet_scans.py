@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("optimizer", "0018_dropped_queries"),
+        ("optimizer", "0017_dropped_queries"),
     ]
 
     operations = [

@@ -12,7 +12,7 @@ STATES = [
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("optimizer", "0016_kept_queries"),
+        ("optimizer", "0015_kept_queries"),
     ]
 
     operations = [

@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("optimizer", "0017_trial"),
+        ("optimizer", "0016_trial"),
     ]
 
     operations = [

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("optimizer", "0015_query_groupings"),
+        ("optimizer", "0014_query_groupings"),
     ]
 
     operations = [

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("optimizer", "0019_fleet_scans"),
+        ("optimizer", "0018_fleet_scans"),
     ]
 
     operations = [
