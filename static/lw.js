@@ -203,13 +203,17 @@
   function bytesAxis(figure, layout) {
     var top = 0;
     var piled = [];
+    var axis = layout.yaxis;
     figure.data.forEach(function (trace) {
+      var isAcross = trace.orientation === "h";
+      var values = (isAcross ? trace.x : trace.y) || [];
+      if (isAcross) { axis = layout.xaxis; }
       var onTop = trace.stackgroup || (layout.barmode === "stack" && trace.type === "bar");
-      (trace.y || []).forEach(function (value, at) {
+      values.forEach(function (value, at) {
         if (onTop) { value = piled[at] = (piled[at] || 0) + (value || 0); }
         top = Math.max(top, value || 0);
       });
-      trace.text = (trace.y || []).map(function (value) { return value === null ? "" : humanBytes(value); });
+      trace.text = values.map(function (value) { return value === null ? "" : humanBytes(value); });
       trace.hovertemplate = "%{text}";
       trace.textposition = trace.type === "bar" ? "none" : undefined;
     });
@@ -220,8 +224,8 @@
     });
     var ticks = [];
     for (var at = 0; at <= top * 1.1 && ticks.length < 12; at += step) { ticks.push(at); }
-    layout.yaxis.tickvals = ticks;
-    layout.yaxis.ticktext = ticks.map(humanBytes);
+    axis.tickvals = ticks;
+    axis.ticktext = ticks.map(humanBytes);
   }
 
   // A legend takes a line a name there, and labels need the room of the title.

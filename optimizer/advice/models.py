@@ -86,7 +86,9 @@ class Advice(models.Model):
             return self.proposed
         if self.gives_up:
             named = text_of(self.evidence.get("columns"))
-            return f"Pause cube {named}" if self.subject == Subject.CUBE else f"Give up {named}"
+            if self.subject == Subject.CUBE:
+                return f"Pause cube {named}"
+            return f"Give up the index of {named}"
         if self.subject == Subject.CUBE:
             return f"Cube {self.cube_name}"
         return f"Index {text_of(self.evidence.get('columns'))}"

@@ -142,7 +142,7 @@ def test_advice_is_asked_found_and_shown(people: People, table: IcebergTable) ->
     assert row.bytes_a_day == 600 * MIB
     tab = owner.get(TAB).content.decode()
     assert "hilbert(id,note)" in tab
-    assert "25 % of today" in tab
+    assert "25 %</span>" in tab
     page = owner.get(f"/optimizer/advice/{row.pk}/").content.decode()
     for words in (
         "450 MiB",

@@ -97,7 +97,7 @@ def test_an_unused_index_is_given_up_and_comes_back(people: People, table: Icebe
     owner = client_of(people.owner)
     page = owner.get(f"/optimizer/advice/{row.pk}/").content.decode()
     for words in (
-        "Give up note",
+        "Give up the index of note",
         "the file index note left out nothing in four weeks",
         "3.0 MiB",
         "Give up the index",
