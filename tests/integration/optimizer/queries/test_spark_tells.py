@@ -115,6 +115,7 @@ def test_recorded_queries_are_what_spark_tells(driver: Driver) -> None:
     assert [(name, kept(query)) for name, query in driver.queries] == recorded
 
 
+@pytest.mark.long
 def test_two_thousand_queries_do_not_wait_for_a_portal_that_is_away(tmp_path: Path) -> None:
     with receiving() as portal:
         portal.hold.clear()
