@@ -33,6 +33,7 @@ def settings(config: LakeConfig, *, report_uri: str, token_file: Path) -> dict[s
     own = f"spark.sql.catalog.{CATALOG}"
     return {
         "spark.sql.extensions": "lakewarden.cubes.CubeExtensions",
+        "spark.sql.queryExecutionListeners": "lakewarden.reports.QueryListener",
         **iceberg_catalog(config, CATALOG, of=_CLASS, is_cached=False),
         f"{own}.lakewarden.report-uri": report_uri,
         f"{own}.lakewarden.report-token-file": str(token_file),
