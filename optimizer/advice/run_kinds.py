@@ -95,6 +95,9 @@ class TrialCleanupKind(RunKind):
     title = "Clean up after trials"
     job = "optimizer.advice.jobs.trial_cleanup"
     queue = "plan"
+    # Dropping a branch writes metadata of the table, which its readers open.
+    writes_tables = True
+    yields = True
     attempts = 1
     longest = timedelta(hours=2)
     schedule = Schedule(every=timedelta(minutes=1))

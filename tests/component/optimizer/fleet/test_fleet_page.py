@@ -105,7 +105,8 @@ def test_bytes_and_times_are_shown_by_day_with_their_numbers(
         "left out by planning (estimate)",
         "do not tell which",
         "Trino, P50 and P95",
-        f"{seconds_of(bucket_of(0.25)):.2f} s, {seconds_of(bucket_of(9.0)):.2f} s",
+        f"{seconds_of(bucket_of(0.25)):.2f} s</span>",
+        f"{seconds_of(bucket_of(9.0)):.2f} s</span>",
     ):
         assert words in text
     said = client_of(people.operator).get(API).json()

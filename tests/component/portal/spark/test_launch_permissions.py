@@ -16,7 +16,10 @@ WRITING = {
     "hudi_services",
     "optimize",
     "optimizer.cube_drop",
+    "optimizer.keep_queries",
     "optimizer.remove",
+    "optimizer.trial",
+    "optimizer.trial_cleanup",
 }
 
 
