@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
-
 from optimizer.advice.domain.index_advice import (
     IndexOption,
     IndexProposal,
@@ -22,13 +20,12 @@ from optimizer.advice.domain.layout_advice import (
     decide_layout,
 )
 from optimizer.advice.domain.stars.cube_advice import CubeProposal
-from optimizer.advice.domain.states import AdviceState
 from optimizer.advice.domain.subjects import Subject, text_of
 from optimizer.advice.services.cube_findings import judged_cubes
+from optimizer.advice.services.proposals import advice_outdate, advice_propose
 from optimizer.iceberg.indexing.domain.wanted import parse_all_wanted
 from optimizer.iceberg.rewrite.domain.layouts import parse_layout
-from optimizer.models import Advice, IcebergTable
-from optimizer.policies.selectors.policies import policy_current
+from optimizer.models import IcebergTable
 from portal.runs.models import Run
 
 _KEPT = (
@@ -152,11 +149,7 @@ class _Findings:
         return layouts.filter(measured_from=None).exists()
 
     def _outdate(self, subject: Subject) -> None:
-        # What gives something up stands on other evidence, and is judged where that is read.
-        waiting = self.table.advice.filter(state=AdviceState.NEW, gives_up=False)
-        waiting.filter(subject=subject).update(
-            state=AdviceState.OUTDATED, is_open=None, decided_at=self.now
-        )
+        advice_outdate(self.table, subject, now=self.now)
 
     def _advise(
         self,
@@ -168,10 +161,8 @@ class _Findings:
         rewrite_bytes: int,
         traffic: Traffic | None = None,
     ) -> None:
-        own = policy_current(self.table.lake, str(self.table).lower())
         traffic = traffic or self._traffic
         fields = {
-            "before": text_of(own.values.get(subject)) if own else "",
             "expected": judged.expected,
             "bytes_a_day": traffic.bytes_a_day,
             "rewrite_bytes": rewrite_bytes,
@@ -184,19 +175,5 @@ class _Findings:
                 **evidence,
             },
             "run": self.run.pk,
-            "confirmed_at": self.now,
         }
-        of_subject = self.table.advice.filter(subject=subject)
-        with transaction.atomic():
-            open_one = of_subject.select_for_update().filter(is_open=True).first()
-            if open_one is not None and (
-                open_one.state == AdviceState.APPLIED or open_one.gives_up
-            ):
-                return
-            if open_one is not None and open_one.proposed == proposed:
-                Advice.objects.filter(pk=open_one.pk).update(**fields)
-                return
-            self._outdate(subject)
-            Advice.objects.create(
-                table=self.table, subject=subject, proposed=proposed, made_at=self.now, **fields
-            )
+        advice_propose(self.table, subject, proposed, fields, now=self.now)

@@ -1,17 +1,17 @@
-"""Looks for file indexes and cubes that nobody uses, once a day, the busiest tables first."""
+"""Looks daily for file indexes and cubes that nobody uses, those first that waited longest."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
 from django.db.models import Q, Sum
 
 from optimizer.advice.domain.give_up import UNUSED_FOR, GiveUp, Heard, decide_give_up
 from optimizer.advice.domain.layout_advice import LEAST_SCANS, NoProposal, Traffic, confidence
 from optimizer.advice.domain.states import AdviceState
 from optimizer.advice.domain.subjects import Subject, text_of
+from optimizer.advice.services.proposals import advice_outdate, advice_propose
 from optimizer.advice.services.requests import AFTER_NO
 from optimizer.advice.services.unused_evidence import (
     cubes_kept,
@@ -20,9 +20,9 @@ from optimizer.advice.services.unused_evidence import (
     readers_report,
 )
 from optimizer.iceberg.tables.selectors.scans import since
-from optimizer.models import Advice, IcebergTable
+from optimizer.models import IcebergTable
 from optimizer.policies.domain.policy import AdviceMode
-from optimizer.policies.selectors.policies import LakePolicies, policies_of, policy_current
+from optimizer.policies.selectors.policies import LakePolicies, policies_of
 
 TABLES_A_TURN = 50
 AGAIN_AFTER = timedelta(days=1)
@@ -43,15 +43,15 @@ def unused_find(lake: str, *, now: datetime) -> None:
 
 
 def _due(lake: str, *, now: datetime) -> list[IcebergTable]:
-    """Return tables that are scanned, and have indexes or cubes to look at."""
-    busiest = (
+    """Return tables that have indexes or cubes, those first that waited longest."""
+    waiting = (
         IcebergTable.objects.filter(lake=lake, is_deleted=False, is_paused=False)
         .filter(Q(index_coverage__place=0) | Q(cubes__is_there=True))
         .exclude(unused_looked_at__gt=now - AGAIN_AFTER)
         .distinct()
         .order_by("unused_looked_at", "pk")
     )
-    return list(busiest[:TABLES_A_TURN])
+    return list(waiting[:TABLES_A_TURN])
 
 
 def _look(row: IcebergTable, policies: LakePolicies, *, now: datetime, narrowed: bool) -> None:
@@ -67,22 +67,16 @@ def _look(row: IcebergTable, policies: LakePolicies, *, now: datetime, narrowed:
     indexes = indexes_kept(row, found, now=now)
     judged = decide_give_up(indexes, of_indexes, what="file index", now=now)
     if isinstance(judged, NoProposal):
-        _outdate(row, Subject.INDEXES, now=now)
+        advice_outdate(row, Subject.INDEXES, gives_up=True, now=now)
     else:
         left = [one for one in found.policy.index_columns if str(one) not in judged.names]
         _advise(row, Subject.INDEXES, text_of(left), judged, traffic, now=now)
     judged = decide_give_up(cubes_kept(row, now=now), heard, what="cube", now=now)
     if isinstance(judged, NoProposal):
-        _outdate(row, Subject.CUBE, now=now)
+        advice_outdate(row, Subject.CUBE, gives_up=True, now=now)
     else:
         # One at a time: each is paused by itself, and comes back by itself.
         _advise(row, Subject.CUBE, judged.names[0], judged, traffic, now=now)
-
-
-def _outdate(row: IcebergTable, subject: Subject, *, now: datetime) -> None:
-    row.advice.filter(state=AdviceState.NEW, subject=subject, gives_up=True).update(
-        state=AdviceState.OUTDATED, is_open=None, decided_at=now
-    )
 
 
 def _advise(
@@ -98,10 +92,8 @@ def _advise(
     refused = [AdviceState.DISMISSED, AdviceState.ROLLED_BACK]
     if of_subject.filter(gives_up=True, state__in=refused, decided_at__gt=now - AFTER_NO).exists():
         return
-    own = policy_current(row.lake, str(row).lower()) if subject.is_of_policy else None
     names = judged.names if subject.is_of_policy else judged.names[:1]
     fields: Mapping[str, Any] = {
-        "before": text_of(own.values.get(subject)) if own else "",
         "expected": 1.0,
         "bytes_a_day": traffic.bytes_a_day,
         "rewrite_bytes": 0,
@@ -115,16 +107,5 @@ def _advise(
             "build_seconds_a_day": judged.seconds_a_day,
             "unused_days": UNUSED_FOR.days,
         },
-        "confirmed_at": now,
     }
-    with transaction.atomic():
-        open_one = of_subject.select_for_update().filter(is_open=True).first()
-        if open_one is not None and not (open_one.gives_up and open_one.state == AdviceState.NEW):
-            return
-        if open_one is not None and open_one.proposed == proposed:
-            Advice.objects.filter(pk=open_one.pk).update(**fields)
-            return
-        _outdate(row, subject, now=now)
-        Advice.objects.create(
-            table=row, subject=subject, gives_up=True, proposed=proposed, made_at=now, **fields
-        )
+    advice_propose(row, subject, proposed, fields, gives_up=True, now=now)
