@@ -22,12 +22,11 @@ from optimizer.advice.services.trials import (
     trials_reclaim,
 )
 from optimizer.advice.services.unused import unused_find
-from optimizer.core.run_kinds import is_busy
+from optimizer.core.run_kinds import is_busy, tell_stop
 from portal.runs.domain import Schedule
 from portal.runs.kinds.registry import RunKind, register
 from portal.runs.kinds.ticks import Tick, register_tick
 from portal.runs.models import Run
-from portal.runs.records.spools import open_spool
 from portal.safety.selectors import emergency_stop_wait
 
 EVERY = timedelta(minutes=10)
@@ -75,12 +74,7 @@ class TrialKind(RunKind):
 
     def beat(self, run: Run) -> None:
         """Tell the job to stop where a person or the emergency stop says so."""
-        pressed = emergency_stop_wait(run.lake)
-        if pressed and run.spool:
-            open_spool(run).write_control(
-                {"cancel": True, "by": "emergency stop", "reason": pressed}
-            )
-        else:
+        if not tell_stop(run):
             super().beat(run)
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:

@@ -105,12 +105,9 @@ class TasksKind(RunKind):
 
     def beat(self, run: Run) -> None:
         """Tell the job to stop where a person or the emergency stop says so."""
-        pressed = emergency_stop_wait(run.lake)
-        if pressed and run.spool:
-            open_spool(run).write_control(
-                {"cancel": True, "by": "emergency stop", "reason": pressed}
-            )
-        elif run.cancel_requested_by:
+        if tell_stop(run):
+            return
+        if run.cancel_requested_by:
             write_cancel(run)
         elif run.spool and (wanted := self.wanted(run)):
             open_spool(run).write_control(wanted)
@@ -128,6 +125,15 @@ def register_ticks(kind: TasksKind) -> None:
     """
     register_tick(Tick(f"tasks.decide.{kind.name}", TURN_EVERY, kind.decide))
     register_tick(Tick(f"tasks.start.{kind.name}", TURN_EVERY, kind.start))
+
+
+def tell_stop(run: Run) -> bool:
+    """Tell a job to end where the emergency stop is on; whether it was told."""
+    pressed = emergency_stop_wait(run.lake)
+    if not (pressed and run.spool):
+        return False
+    open_spool(run).write_control({"cancel": True, "by": "emergency stop", "reason": pressed})
+    return True
 
 
 def is_busy(lake: str, kind: str, *, now: datetime, too: Q | None = None) -> bool:

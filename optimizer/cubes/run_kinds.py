@@ -4,11 +4,11 @@ from typing import Any
 
 from django.utils import timezone
 
+from optimizer.core.run_kinds import tell_stop
 from optimizer.cubes.services.estimates import KIND
 from optimizer.cubes.services.upkeep import DROP_KIND, drop_ingest
 from portal.runs.kinds.registry import RunKind, register, write_cancel
 from portal.runs.models import Run
-from portal.runs.records.spools import open_spool
 from portal.safety.selectors import emergency_stop_wait
 
 
@@ -41,12 +41,7 @@ class CubeDropKind(RunKind):
 
     def beat(self, run: Run) -> None:
         """Tell the job to stop where a person or the emergency stop says so."""
-        pressed = emergency_stop_wait(run.lake)
-        if pressed and run.spool:
-            open_spool(run).write_control(
-                {"cancel": True, "by": "emergency stop", "reason": pressed}
-            )
-        else:
+        if not tell_stop(run):
             write_cancel(run)
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:

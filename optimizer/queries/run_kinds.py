@@ -7,6 +7,7 @@ from typing import Any
 
 from django.conf import settings
 
+from optimizer.core.run_kinds import tell_stop
 from optimizer.queries.domain.segments import CLOSED
 from optimizer.queries.services.analysis import TOP_KIND, analysis_ingest
 from optimizer.queries.services.keeping import keeps_queries
@@ -80,11 +81,7 @@ class KeepQueriesKind(RunKind):
 
     def beat(self, run: Run) -> None:
         """Tell the job to stop where a person or the emergency stop says so."""
-        pressed = emergency_stop_wait(run.lake)
-        if pressed and run.spool:
-            stop = {"cancel": True, "by": "emergency stop", "reason": pressed}
-            open_spool(run).write_control(stop)
-        else:
+        if not tell_stop(run):
             write_cancel(run)
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:

@@ -5,15 +5,13 @@ from typing import Any
 
 from django.utils import timezone
 
-from optimizer.core.run_kinds import TasksKind, is_busy
+from optimizer.core.run_kinds import TasksKind, is_busy, tell_stop
 from optimizer.removals.domain.papers import ACTING
 from optimizer.removals.services.claims import lists_claim, lists_ready
 from optimizer.removals.services.fences import fence_beat, fence_open, fence_settle
 from portal.runs.domain import Schedule
 from portal.runs.kinds.registry import RunKind
 from portal.runs.models import Run
-from portal.runs.records.spools import open_spool
-from portal.safety.selectors import emergency_stop_wait
 
 
 class FencedKind(RunKind):
@@ -27,12 +25,7 @@ class FencedKind(RunKind):
 
     def beat(self, run: Run) -> None:
         """Pass a stop on, then renew the lease."""
-        pressed = emergency_stop_wait(run.lake)
-        if pressed and run.spool:
-            open_spool(run).write_control(
-                {"cancel": True, "by": "emergency stop", "reason": pressed}
-            )
-        else:
+        if not tell_stop(run):
             super().beat(run)
         fence_beat(run, now=timezone.now())
 
