@@ -216,6 +216,7 @@ def test_kinds_that_are_evidence_keep_theirs() -> None:
     assert passing - {"test.passing"} == {
         SCAN,
         "optimizer.poll",
+        "optimizer.keep_queries",
         "observe_tables",
         "observe_hudi",
     }, "lists of removals and services are read later, by people and by programs"
