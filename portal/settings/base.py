@@ -100,6 +100,7 @@ ROOMS = {
     "refresh": "refresh",
     "optimizer": "optimizer",
     "quality": "readiness",
+    "pipelines": "pipelines",
 }
 INSTALLED_APPS = [
     "django.contrib.auth",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 ROOT = Path(__file__).resolve().parents[2]
-PRODUCT = ("portal", "lifecycle", "refresh", "optimizer", "quality", "tasks")
+PRODUCT = ("portal", "lifecycle", "refresh", "optimizer", "quality", "pipelines", "tasks")
 ROOMS = (*PRODUCT, "stack", "bench", "tests")
 Node = TypeVar("Node", bound=ast.AST)
 

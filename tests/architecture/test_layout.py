@@ -43,7 +43,10 @@ ONCE = {
     "client",
 }
 # A capability may hold capabilities in its turn: it is an area of its own then.
-AREAS = ("lifecycle", "optimizer", "optimizer/hudi", "optimizer/iceberg", "quality", "refresh")
+AREAS = (
+    *("lifecycle", "optimizer", "optimizer/hudi", "optimizer/iceberg"),
+    *("pipelines", "pipelines/cdc", "quality", "refresh"),
+)
 # Packages of the platform that hold capabilities; their modules are named for what they do.
 PLATFORM = ("portal/runs", "portal/ui")
 # Packages of the platform that are one capability, with the layers of one.

@@ -53,7 +53,7 @@ def test_no_signals_and_no_receivers() -> None:
 def test_pages_and_apis_go_through_services_and_selectors() -> None:
     strays = [
         f"{module.name}:{node.lineno}"
-        for module in modules("lifecycle", "refresh", "optimizer", "quality")
+        for module in modules("lifecycle", "refresh", "optimizer", "quality", "pipelines")
         if {"ui", "api"} & set(module.layers)
         for node in module.nodes(ast.Attribute)
         if node.attr == "objects"

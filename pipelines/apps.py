@@ -1,0 +1,20 @@
+"""Registers the capabilities of the pipelines with the platform."""
+
+from importlib import import_module
+
+from django.apps import AppConfig
+
+CAPABILITIES: tuple[str, ...] = ()
+
+
+class PipelinesConfig(AppConfig):
+    """Data that flows into the lake and through it."""
+
+    name = "pipelines"
+    label = "pipelines"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Register each capability; imported here, because models must be loaded first."""
+        for capability in CAPABILITIES:
+            import_module(f"pipelines.{capability}.registration").register()

@@ -1,0 +1,1 @@
+"""Versions, records and schemas of captured changes, without a database or a file."""

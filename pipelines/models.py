@@ -1,0 +1,1 @@
+"""Rows of the pipelines, from each capability; Django finds them here."""
