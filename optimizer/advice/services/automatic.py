@@ -58,10 +58,10 @@ def _act(row: Advice, scope: str, *, now: datetime) -> None:
 
 
 def _next_step(row: Advice, scope: str, user: User, *, now: datetime) -> None:
-    """Do what comes next: a trial of a layout first, then what it speaks for."""
+    """Do what comes next: a trial of a new layout first, then what it speaks for."""
     by_itself = f"By itself: the policy of {scope} says auto"
     confidence = f"the confidence is {row.evidence['confidence']}"
-    if row.subject != Subject.LAYOUT:
+    if row.subject != Subject.LAYOUT or row.gives_up:
         advice_apply(row, user=user, reason=f"{by_itself}, and {confidence}.", now=now)
         return
     last = row.trials.order_by("-pk").first()

@@ -13,6 +13,7 @@ from optimizer.advice.services.automatic import advice_apply_automatic
 from optimizer.advice.services.decisions import advice_apply
 from optimizer.advice.services.measuring import advice_watch
 from optimizer.cubes.domain.states import CubeState
+from optimizer.cubes.services.upkeep import cube_drop, cube_pause, drop_ingest
 from optimizer.iceberg.tables.services.groupings import GroupedQuery, grouping_report
 from optimizer.models import Advice, Cube, CubeUse, CubeVersion, IcebergTable
 from optimizer.policies.services.policies import PolicyChange, policy_set
@@ -291,3 +292,37 @@ def test_it_is_applied_by_itself_from_medium_confidence_on(
     found(people, table)
     advice_apply_automatic("main", now=timezone.now())
     assert Cube.objects.get().created_by == people.admin.username
+
+
+@pytest.mark.parametrize("is_measured", [True, False])
+@pytest.mark.parametrize("stop", [cube_pause, cube_drop])
+def test_who_stops_the_cube_has_decided_on_its_advice(
+    people: People, advice: Advice, stop: Any, is_measured: bool
+) -> None:
+    advice_apply(advice, user=people.owner, reason="dashboards", now=timezone.now())
+    cube = built(advice) if is_measured else Cube.objects.get()
+    at = timezone.now()
+    stop(cube, user=people.admin, reason="Disks are full.", now=at)
+    advice_watch("main", now=at + timedelta(minutes=1))
+    advice.refresh_from_db()
+    assert (advice.state, advice.is_open) == (AdviceState.ROLLED_BACK, None)
+    assert (advice.decided_by, advice.decided_at) == (people.admin.username, at)
+    cube.refresh_from_db()
+    assert advice.reason == f"The cube is {cube.state.lower()}: Disks are full."
+    assert AuditEvent.objects.filter(action="optimizer.advice_rolled_back").count() == 1
+    page = client_of(people.owner).get(f"/optimizer/advice/{advice.pk}/").content.decode()
+    assert "roll-back" not in page
+    n_after = advice.n_after
+    advice_watch("main", now=at + timedelta(minutes=2))
+    advice.refresh_from_db()
+    assert (advice.n_after, advice.decided_at) == (n_after, at)
+    assert AuditEvent.objects.filter(action="optimizer.advice_rolled_back").count() == 1
+
+
+def test_an_advice_whose_cube_is_dropped_for_good_is_closed(people: People, advice: Advice) -> None:
+    advice_apply(advice, user=people.owner, reason="dashboards", now=timezone.now())
+    run = cube_drop(Cube.objects.get(), user=people.owner, reason="Off.", now=timezone.now())
+    drop_ingest(run, {"outcome": "done"}, now=timezone.now())
+    advice_watch("main", now=timezone.now())
+    advice.refresh_from_db()
+    assert (advice.state, advice.decided_by) == (AdviceState.ROLLED_BACK, people.owner.username)

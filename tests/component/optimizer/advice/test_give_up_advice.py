@@ -9,8 +9,10 @@ from django.utils import timezone
 from optimizer.advice.domain.states import AdviceState
 from optimizer.advice.services.automatic import advice_apply_automatic
 from optimizer.advice.services.decisions import advice_apply, advice_dismiss, advice_roll_back
+from optimizer.advice.services.measuring import advice_watch
 from optimizer.advice.services.unused import unused_find
 from optimizer.cubes.domain.states import CubeState
+from optimizer.cubes.services.upkeep import cube_drop, cube_pause
 from optimizer.models import (
     Advice,
     Cube,
@@ -247,3 +249,19 @@ def test_a_policy_that_says_so_has_it_applied_by_itself(
     now = policy_current("main", "shop.clicks")
     assert now is not None
     assert now.values["index_columns"] == []
+
+
+@pytest.mark.parametrize("stop", [cube_pause, cube_drop])
+def test_a_cube_that_somebody_stopped_is_not_offered_to_be_paused(
+    people: People, table: IcebergTable, stop: Any
+) -> None:
+    one = old_cube(table)
+    scanned(table)
+    row = found()
+    advice_watch("main", now=timezone.now())
+    row.refresh_from_db()
+    assert row.state == AdviceState.NEW
+    stop(one, user=people.owner, reason="Off.", now=timezone.now())
+    advice_watch("main", now=timezone.now())
+    row.refresh_from_db()
+    assert (row.state, row.is_open) == (AdviceState.OUTDATED, None)
