@@ -28,8 +28,8 @@ from optimizer.advice.services.unused_evidence import (
     layout_kept,
     readers_report,
 )
-from optimizer.iceberg.tables.selectors.scans import since
 from optimizer.iceberg.rewrite.domain.layouts import NO_LAYOUT
+from optimizer.iceberg.tables.selectors.scans import since
 from optimizer.models import Cube, IcebergTable, IndexCoverage
 from optimizer.policies.domain.policy import AdviceMode, contradiction
 from optimizer.policies.selectors.policies import TablePolicy, policies_of

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from django.db.models import Count, F, Q, Sum
 
 from optimizer.advice.domain.give_up import Kept
-from optimizer.cubes.domain.declared_joins import is_joined
 from optimizer.core.domain.tasks import TaskKind
+from optimizer.cubes.domain.declared_joins import is_joined
 from optimizer.cubes.domain.states import CubeState
 from optimizer.iceberg.rewrite.domain.layouts import parse_layout
 from optimizer.iceberg.tables.selectors.scans import SHOWN_DAYS, since
