@@ -99,7 +99,7 @@ def definition_of(held: Held, table: str, *, taken: Collection[str]) -> dict[str
     for path in _paths(held):
         aliases[path] = names.alias(path[-1].table.partition(".")[2])
     dimensions = []
-    for text in sorted(held.dimensions, key=lambda text: (text.count("="), text)):
+    for text in _in_order(held):
         path, column, form = read_column(text)
         name = names.column(name_of(form, column), of=aliases[path])
         expression = term_text(form, f"{aliases[path]}.{column}")
@@ -133,6 +133,19 @@ def definition_of(held: Held, table: str, *, taken: Collection[str]) -> dict[str
         "dimensions": dimensions,
         "measures": measures,
     }
+
+
+def used_of(held: Held, definition: Mapping[str, Any], asked: Held) -> list[str]:
+    """Return the dimensions of a definition of `held` that queries of another need, by name."""
+    texts = _in_order(held)
+    names = dict(zip(texts, (one["name"] for one in definition["dimensions"]), strict=True))
+    needed = {one if one in names else whole_of(one) for one in asked.dimensions}
+    needed |= {column for function, column in asked.states - held.states}
+    return [names[text] for text in texts if text in needed]
+
+
+def _in_order(held: Held) -> list[str]:
+    return sorted(held.dimensions, key=lambda text: (text.count("="), text))
 
 
 def held_by(definition: Mapping[str, Any]) -> Held:

@@ -113,6 +113,10 @@ def test_a_run_is_given_the_candidates_and_its_findings_become_advice(
     ]
     assert (cube["n_queries"], cube["n_days"]) == (60, 3)
     assert cube["n_bytes"] == 30 * 50 * MIB
+    assert [one["n_queries"] for one in cube["asked"]] == [30, 30]
+    names = [one["name"] for one in cube["definition"]["dimensions"]]
+    assert all(set(one["dimensions"]) <= set(names) for one in cube["asked"])
+    assert {len(one["dimensions"]) for one in cube["asked"]} == {1, 2}
     assert order["grouped"]["n_bytes"] == 60 * 40 * MIB
     assert order["grouped"]["refused"][0]["reason"] == "no cube holds a state of stddev"
     said = looked(run, table, options=[], cubes=estimates(run))["result"]["tables"][0]["said"]
@@ -136,6 +140,12 @@ def test_a_run_is_given_the_candidates_and_its_findings_become_advice(
         "6.4 MiB",
     ):
         assert words in page, words
+    assert "Its star-tree has" not in page
+    treed = estimates(run, star_rows=4_400.0, star_read=0.12)
+    looked(run, table, options=[], cubes=treed)
+    page = owner.get(f"/optimizer/advice/{row.pk}/").content.decode()
+    assert "Its star-tree has 4,400 rows" in page
+    assert "read 12 % of the cube" in page
     assert "Cube <code>by_note_name</code>" in owner.get(TAB).content.decode()
     assert "by_note_name" in owner.get("/optimizer/advice/?lake=main").content.decode()
     detail = owner.get(f"/api/v1/optimizer/advice/{row.pk}/").json()

@@ -88,7 +88,8 @@ def test_all_tables_are_named_only_where_it_is_sure(name: str) -> None:
 
 def test_a_listener_that_does_not_say_it_names_not_all() -> None:
     said = copy.deepcopy(query("point"))
-    for odd in (1, "true", []):
+    odds: list[object] = [1, "true", []]
+    for odd in odds:
         assert "names_all_tables" in read({**said, "names_all_tables": odd}).unread
     failed = read({**said, "state": "FAILED"})
     assert not failed.names_all_tables
