@@ -7,6 +7,7 @@ table is told with its keys, so that the join can be declared:
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from optimizer.advice.domain.stars.terms import PLAIN, read_term, term_text
@@ -80,6 +81,7 @@ def read_column(text: str) -> tuple[Path, str, str]:
     return path, found[2], form
 
 
+@lru_cache(maxsize=4096)
 def whole_of(text: str) -> str:
     """Return the column of which `column_text` has a form; of a column itself the same."""
     path, column, _ = read_column(text)

@@ -15,6 +15,7 @@ from optimizer.cubes.domain.expressions import columns_of
 from optimizer.matching.domain.blocks import candidates_of, read_block
 from optimizer.matching.domain.matches import match
 from optimizer.matching.domain.reading import read_query
+from optimizer.matching.domain.rules import Unfit
 from optimizer.matching.domain.views import Schema, View, ViewDimension, ViewMeasure
 from optimizer.pruning.domain.uses import Names
 
@@ -205,6 +206,17 @@ def test_the_cube_is_matched_with_the_query_that_asked_for_it(
     zone = "UTC" if dialect == "spark" else ""
     found = match(read_block(select, schema, dialect), view, schema, dialect, zone)
     assert found.used == {dimension["name"]}
+
+
+def test_spark_s_days_of_a_date_are_never_taken_for_those_of_trino() -> None:
+    """`trunc(day, 'DAY')` is null in Spark; `date_trunc('day', day)` is the day in Trino."""
+    dimension = ViewDimension("x", "trunc(fact.day, 'DAY')", "date")
+    view = View("c", "d.sales", (), (dimension,), (), "UTC")
+    sql = "SELECT date_trunc('day', day), count(*) FROM sales GROUP BY 1"
+    (select,) = candidates_of(read_query(sql, "trino"), lambda table: f"d.{table.name}")
+    schema = Schema({"d.sales": {"day": "date"}})
+    with pytest.raises(Unfit):
+        match(read_block(select, schema, "trino"), view, schema, "trino")
 
 
 def _type_of(term: str) -> str:
