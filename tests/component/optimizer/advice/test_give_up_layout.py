@@ -31,6 +31,7 @@ from tests.component.optimizer.advice.test_advice import (
     scan,
     table,
 )
+from tests.component.optimizer.advice.test_give_up_advice import advised_before
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake")]
 __all__ = ["table"]
@@ -258,11 +259,27 @@ def test_a_policy_that_says_so_has_it_applied_without_a_trial(
 ) -> None:
     laid_out(people.owner, advice="auto")
     scan(clicks, n=80, days=2)
-    assert found().evidence["confidence"] == "medium"
+    row = found()
+    assert row.evidence["confidence"] == "medium"
+    # People declared the layout, so people end it.
     advice_apply_automatic("main", now=timezone.now())
-    assert Advice.objects.get().state == AdviceState.APPLIED
+    assert layout_now() == LAYOUT
+    advised_before(row, LAYOUT)
+    advice_apply_automatic("main", now=timezone.now())
+    row.refresh_from_db()
+    assert row.state == AdviceState.APPLIED
     assert layout_now() == ""
     assert not Run.objects.filter(kind=TRIAL_KIND).exists()
+
+
+def test_one_that_a_pattern_says_waits_for_a_person_also_with_auto(
+    people: People, clicks: IcebergTable
+) -> None:
+    laid_out(people.admin, scope="shop", advice="auto")
+    scan(clicks, n=80, days=2)
+    found()
+    advice_apply_automatic("main", now=timezone.now())
+    assert layout_now() == LAYOUT
 
 
 def test_tables_without_anything_do_not_hold_up_the_others(
