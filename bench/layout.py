@@ -32,6 +32,7 @@ from portal.connectors.lake_config import LakeConfig
 from stack.stack import Stack
 from tests.support.scan_spark import job_for
 
+EXTENSION = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 DB, NAME = "bench", "t"
 TABLE = f"lake.{DB}.{NAME}"
 # What the task asks: its kind, and the order of the rows.
@@ -57,7 +58,9 @@ Row = dict[str, float]
 
 
 @contextmanager
-def opened_lake(work: Path, *, memory: str = "4g") -> Iterator[tuple[SparkSession, LakeConfig]]:
+def opened_lake(
+    work: Path, *, memory: str = "4g", extensions: Sequence[str] = (EXTENSION,)
+) -> Iterator[tuple[SparkSession, LakeConfig]]:
     """Start a metastore, and two local cores of Spark with the lake's Iceberg catalog."""
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -76,9 +79,7 @@ def opened_lake(work: Path, *, memory: str = "4g") -> Iterator[tuple[SparkSessio
             # A long run, so the JVM may compile well.
             "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
             "spark.sql.session.timeZone": "UTC",
-            "spark.sql.extensions": (
-                "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
-            ),
+            "spark.sql.extensions": ",".join(extensions),
             "spark.log.level": "ERROR",
             "spark.ui.showConsoleProgress": "false",
         }

@@ -16,10 +16,13 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 MOST_TEXT = 200_000
 """Characters of a query that are read; a longer one is folded by its tokens up to here."""
+MOST_WORDS = 10_000
+"""Tokens of a query that is parsed, which takes up to a second; one of more is folded by them."""
 MOST_SHOWN = 20_000
 MOST_CONSTANTS = 256
 """Of a query, and in a list, that are told apart; of further ones nothing is said."""
 _HIDDEN = "?"
+_HIDDEN_LIST = re.compile(r"\?(?: , \?)+")
 _MARK = "lwc"
 _TAILS = ("", "'", '"', "*/")
 """With one of them a text ends in no open quote or comment, wherever it was cut."""
@@ -73,18 +76,25 @@ def shape_of(sql: str, dialect: str) -> Shape:
 
 
 def parted(sql: str, dialect: str) -> Parted:
-    """Part a query into its shape and its constants; of what is no SQL the words are the shape."""
+    """Part a query into its shape and its constants.
+
+    Of what is no SQL, or very long, the words are the shape, in which a list is one constant, too.
+    """
     # Half a character, which JSON can say, has no bytes.
     sql = sql.encode("utf-8", "replace").decode("utf-8")
     if len(sql) <= MOST_TEXT:
         try:
-            found = _parsed(sql, dialect)
+            found = None if _is_long(sql, dialect) else _parsed(sql, dialect)
         except (SqlglotError, RecursionError, ValueError):
             found = None
         if found is not None:
             return found
     words, constants = _words(sql[:MOST_TEXT], dialect)
     return Parted(_shape(words, dialect, is_parsed=False), constants)
+
+
+def _is_long(sql: str, dialect: str) -> bool:
+    return len(sql) > MOST_WORDS and len(sqlglot.tokenize(sql, dialect=dialect)) > MOST_WORDS
 
 
 def _parsed(sql: str, dialect: str) -> Parted | None:
@@ -209,5 +219,6 @@ def _words(sql: str, dialect: str) -> tuple[str, tuple[str, ...]]:
             continue
         words = [_HIDDEN if one.token_type in _CONSTANTS else one.text.lower() for one in tokens]
         constants = (one.text for one in tokens if one.token_type in _CONSTANTS)
-        return " ".join(words), tuple(islice(constants, MOST_CONSTANTS))
+        text = _HIDDEN_LIST.sub(_HIDDEN, " ".join(words))
+        return text, tuple(islice(constants, MOST_CONSTANTS))
     return "", ()

@@ -55,7 +55,9 @@ class WhatIf:
     """A sample of a table's rows, and queries that would read it.
 
     `columns` holds, by name, the form of the values (`value_forms`) and the values of the sample's
-    rows in the order in which they lie in the table; nulls are the caller's to leave out.
+    rows in the order in which they lie in the table; nulls are the caller's to leave out. `lie`
+    says in which file each row lies now, file by file; without it, or with few rows of each, the
+    rows are cut evenly.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class WhatIf:
         queries: Sequence[Asking],
         *,
         n_files: int,
+        lie: Values | None = None,
     ) -> None:
         self._columns = dict(columns)
         self._n_rows = len(next(iter(self._columns.values()))[1])
@@ -74,6 +77,9 @@ class WhatIf:
         for name, (_, values) in self._columns.items():
             self._distinct[name], codes = np.unique(values, return_inverse=True)
             self._codes[name] = codes.astype(np.int64)
+        self._begins_now = self._evenly() if lie is None else _begins(lie)
+        if len(self._begins_now) * ROWS_A_FILE > self._n_rows:
+            self._begins_now = self._evenly()
         self._weights = np.array([one.weight for one in queries], dtype=np.float64)
         self._asked = [[self._coded(one) for one in query.ranges] for query in queries]
 
@@ -85,15 +91,22 @@ class WhatIf:
         """
         if not self._weights.sum():
             return 1.0
-        spans = self._spans(layout)
-        opened = np.empty(len(self._asked))
-        for number, ranges in enumerate(self._asked):
-            fits = np.ones(self.n_files, dtype=np.bool_)
-            for column, low, high in ranges:
-                smallest, greatest = spans[column]
-                fits &= (smallest <= high) & (greatest >= low)
-            opened[number] = fits.mean()
-        return float((opened * self._weights).sum() / self._weights.sum())
+        return float((self._opened(layout) * self._weights).sum() / self._weights.sum())
+
+    def weigh_by_files(self) -> None:
+        """Weigh queries by all that they could read; what they read now was given as their weight.
+
+        Else what the rows' order serves already would count for little, and be given up for it.
+        """
+        self._weights = self._weights / np.maximum(self._opened(NO_LAYOUT), 1 / self._n_rows)
+
+    def asked_most(self) -> list[str]:
+        """Return the columns that queries ask, those of most weight first."""
+        found: dict[str, float] = {}
+        for ranges, weight in zip(self._asked, self._weights.tolist(), strict=True):
+            for column in {one for one, _, _ in ranges}:
+                found[column] = found.get(column, 0.0) + weight
+        return sorted(found, key=lambda name: (-found[name], name))
 
     def tried(self, columns: Sequence[str], *, now: Layout = NO_LAYOUT) -> list[Tried]:
         """Try layouts of these columns; the best first, then what came after it.
@@ -123,6 +136,19 @@ class WhatIf:
 
     # -- inside ----------------------------------------------------------------------------
 
+    def _opened(self, layout: Layout) -> NDArray[np.float64]:
+        """Return the share of the files that each query opens."""
+        order, begins = self._files(layout)
+        spans = self._spans(order, begins)
+        opened = np.empty(len(self._asked))
+        for number, ranges in enumerate(self._asked):
+            fits = np.ones(len(begins), dtype=np.bool_)
+            for column, low, high in ranges:
+                smallest, greatest = spans[column]
+                fits &= (smallest <= high) & (greatest >= low)
+            opened[number] = fits.mean()
+        return opened
+
     def _coded(self, asked: Range) -> tuple[str, int, int]:
         distinct = self._distinct[asked.column]
         low = 0 if asked.low is None else int(np.searchsorted(distinct, asked.low, side="left"))
@@ -130,9 +156,10 @@ class WhatIf:
             return asked.column, low, len(distinct)
         return asked.column, low, int(np.searchsorted(distinct, asked.high, side="right")) - 1
 
-    def _spans(self, layout: Layout) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    def _spans(
+        self, order: NDArray[np.intp], begins: NDArray[np.intp]
+    ) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Return the smallest and the greatest code of each column in each file."""
-        order, begins = self._files(layout)
         wanted = {column for ranges in self._asked for column, _, _ in ranges}
         spans = {}
         for name in wanted:
@@ -143,17 +170,20 @@ class WhatIf:
 
     def _files(self, layout: Layout) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the rows in the order of the files, and where each file begins."""
-        even = np.arange(self.n_files) * self._n_rows // self.n_files
         if layout.kind is LayoutKind.NONE:
-            return np.arange(self._n_rows), even
+            return np.arange(self._n_rows), self._begins_now
         if layout.kind is LayoutKind.SORT:
-            return np.lexsort([self._codes[name] for name in reversed(layout.columns)]), even
+            order = np.lexsort([self._codes[name] for name in reversed(layout.columns)])
+            return order, self._evenly()
         keys = self._keys(layout)
         places = places_of(keys, cut_points(keys, n_files=self.n_files))
         order = np.argsort(places, kind="stable")
         begins = np.searchsorted(places[order], np.arange(self.n_files))
         # A file without rows would have no span; it takes its neighbour's first row.
         return order, np.minimum(begins, self._n_rows - 1)
+
+    def _evenly(self) -> NDArray[np.intp]:
+        return np.arange(self.n_files) * self._n_rows // self.n_files
 
     def _keys(self, layout: Layout) -> NDArray[np.int64]:
         boundaries = Boundaries(
@@ -162,6 +192,11 @@ class WhatIf:
         row_keys = RowKeys(layout.kind, boundaries)
         values = [self._columns[name][1] for name in layout.columns]
         return row_keys(values, nulls=np.zeros(self._n_rows, dtype=np.int64))
+
+
+def _begins(lie: Values) -> NDArray[np.intp]:
+    """Return where each run of equal values begins."""
+    return np.concatenate([[0], np.flatnonzero(lie[1:] != lie[:-1]) + 1])
 
 
 def _layouts(columns: tuple[str, ...]) -> Iterator[Layout]:

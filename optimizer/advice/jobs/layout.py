@@ -30,8 +30,10 @@ from portal.lake.names import quoted
 from portal.spark.job import JobContext
 
 MOST_ROWS = 200_000
-MOST_COLUMNS = 8
-"""Of a table that are tried: those whose scans planned most."""
+MOST_COLUMNS = 16
+"""Of a table that are sampled: those whose scans planned most."""
+MOST_TRIED = 8
+"""Of these in layouts; the others say what a layout would give up."""
 MOST_NULL = 0.5
 OPTIONS_KEPT = 12
 GIVEN_UP = "a layout of it was given up within four weeks"
@@ -80,13 +82,15 @@ def looked(table: IcebergTable, row: Mapping[str, Any]) -> dict[str, Any]:
     }
     wanted = wanted_columns(recorded)
     named = [name for name in wanted if name in row.get("given_up", ())]
-    columns, left_out = sampled(table, part, [name for name in wanted if name not in named])
+    tried = [name for name in wanted if name not in named]
+    columns, left_out, lie = sampled(table, part, tried)
     left_out += [{"column": name, "reason": GIVEN_UP} for name in named]
     if not columns:
         return {**said, "left_out": left_out, "now": 1.0, "options": []}
     queries = drawn_queries(columns, named_filters(recorded, columns))
-    what_if = WhatIf(columns, queries, n_files=said["n_files"])
-    tried = what_if.tried(list(columns))
+    what_if = WhatIf(columns, queries, n_files=said["n_files"], lie=lie)
+    what_if.weigh_by_files()
+    tried = what_if.tried(what_if.asked_most()[:MOST_TRIED])
     return {
         **said,
         "n_rows": len(next(iter(columns.values()))[1]),
@@ -131,10 +135,11 @@ def wanted_columns(recorded: Sequence[RecordedScans]) -> list[str]:
 
 def sampled(
     table: IcebergTable, files: Sequence[TableFile], wanted: Sequence[str]
-) -> tuple[dict[str, tuple[str, NDArray[Any]]], list[dict[str, str]]]:
-    """Read some rows of a partition in their order, by column; the rest says what was left out.
+) -> tuple[dict[str, tuple[str, NDArray[Any]]], list[dict[str, str]], NDArray[Any]]:
+    """Read some rows of a partition in their order, by column.
 
-    Names are found whatever their case is; columns come by the names that the schema gives them.
+    Besides it says what was left out, and in which file each row lies. Names are found whatever
+    their case is; columns come by the names that the schema gives them.
     """
     schema = table.spark.table(table.sql).schema
     types = {field.name.lower(): (field.name, field.dataType.simpleString()) for field in schema}
@@ -149,7 +154,7 @@ def sampled(
         except PortalError as error:
             left_out.append({"column": name, "reason": error.message})
     if not forms:
-        return {}, left_out
+        return {}, left_out, np.empty(0)
     with live_rows(table, files, {name: quoted(name) for name in forms}) as rows:
         found = _read(rows, forms, n_rows=sum(one.covered.records for one in files))
     order = np.argsort(found["file"].to_numpy(), kind="stable")
@@ -163,12 +168,13 @@ def sampled(
     mask = sum(1 << number for number, name in enumerate(forms) if name in kept)
     whole = order[(nulls & mask) == 0]
     if not len(whole):
-        return {}, left_out
-    return {
+        return {}, left_out, np.empty(0)
+    columns = {
         name: (forms[name], found[f"v{number}"].to_numpy()[whole])
         for number, name in enumerate(forms)
         if name in kept
-    }, left_out
+    }
+    return columns, left_out, found["file"].to_numpy()[whole]
 
 
 def _read(rows: DataFrame, forms: Mapping[str, str], *, n_rows: int) -> Any:

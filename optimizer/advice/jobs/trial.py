@@ -129,7 +129,7 @@ class Trial:
             RecordedScans(read_filters(one["filters"]), one["n_scans"], 0)
             for one in row["shapes"][: row["most_queries"]]
         ]
-        columns, _ = sampled(self.table, sample.files(), wanted_columns(recorded))
+        columns, *_ = sampled(self.table, sample.files(), wanted_columns(recorded))
         recorded = named_filters(recorded, columns)
         drawn = max(1, min(DRAWN, row["most_queries"] // max(1, len(recorded))))
         queries = drawn_by_shape(columns, recorded, drawn=drawn)

@@ -7,14 +7,12 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from optimizer.advice.domain.asked import Asked, asked_in, query_in
-from optimizer.advice.domain.shapes import MOST_TEXT, shape_of
+from optimizer.advice.domain.shapes import MOST_TEXT, MOST_WORDS, shape_of
 from optimizer.matching.domain.reading import check_size
 from optimizer.pruning.domain.uses import Names
 from optimizer.queries.domain.query_record import QueryRecord
 from portal.lake.errors import RuleViolation
 
-MOST_WORDS = 10_000
-"""Of a text; so many take a second."""
 MOST_SHAPE = 4_000
 """Characters of a shape that are kept."""
 

@@ -139,6 +139,29 @@ def test_the_layout_of_what_is_asked_is_found_from_reports_alone() -> None:
     assert best.share < 0.35
 
 
+def test_what_the_order_of_the_load_serves_already_is_not_given_up() -> None:
+    """A day is asked often and planned from one file each time, a shop seldom and from all."""
+    chance = np.random.default_rng(4)
+    n, n_files = 20_000, 100
+    # Files come in any order; of each some rows more or fewer are in the sample.
+    sizes = chance.multinomial(n, [1 / n_files] * n_files)
+    days = np.repeat(chance.permutation(n_files), sizes)
+    columns = {"day": ("whole", days), "shop": ("whole", chance.integers(0, 100, n))}
+    recorded = [
+        RecordedScans((Filter("day", FilterKind.EQUAL),), 1_000, 1_000),
+        RecordedScans((Filter("shop", FilterKind.EQUAL),), 20, 2_000),
+    ]
+    what_if = WhatIf(columns, drawn_queries(columns, recorded), n_files=n_files, lie=days)
+    what_if.weigh_by_files()
+    now = what_if.share(NO_LAYOUT)
+    assert now == pytest.approx((1_000 / n_files + 20) / 1_020, rel=0.02)
+    by_shop = what_if.share(parse_layout("sort(shop)"))
+    assert by_shop / now == pytest.approx((100_000 + 20) / 3_000, rel=0.15)
+    best = what_if.tried(what_if.asked_most())[0]
+    assert best.share <= now
+    assert what_if.asked_most() == ["day", "shop"]
+
+
 @pytest.mark.parametrize(
     ("index", "kind", "is_served"),
     [

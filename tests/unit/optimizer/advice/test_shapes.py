@@ -1,6 +1,9 @@
 """Tests that queries which differ in constants alone have one shape, and that none stays in it."""
 
+from unittest.mock import patch
+
 import pytest
+import sqlglot
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -67,6 +70,17 @@ def test_a_very_long_text_is_folded_by_its_words() -> None:
     assert not shape.is_parsed
     assert len(shape.text) <= 20_000
     assert "0000007" not in shape.text
+
+
+def test_a_text_of_very_many_words_is_not_parsed() -> None:
+    """A parser takes seconds for it, in a process that answers other people meanwhile."""
+    text = "SELECT a FROM t WHERE b IN ({}) AND c = 5"
+    many, more = (text.format(", ".join(map(str, range(n)))) for n in (6_000, 7_000))
+    with patch.object(sqlglot, "parse", side_effect=AssertionError):
+        shape = shape_of(many, "trino")
+        assert shape == shape_of(more, "trino")
+    assert not shape.is_parsed
+    assert shape.text == "select a from t where b in ( ? ) and c = ?"
 
 
 @given(st.text(alphabet="abcXYZ019 _-%", min_size=3, max_size=20), st.integers())
