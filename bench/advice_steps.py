@@ -30,7 +30,7 @@ from optimizer.advice.domain.stars.cube_advice import (
     candidates,
     decide_cube,
 )
-from optimizer.advice.domain.stars.drafts import definition_of, held_by
+from optimizer.advice.domain.stars.drafts import Held, definition_of, held_by
 from optimizer.advice.domain.stars.groupings import StarGrouping, star_groupings
 from optimizer.advice.domain.what_if import WhatIf
 from optimizer.advice.jobs.layout import named_filters, sampled, wanted_columns
@@ -39,7 +39,7 @@ from optimizer.iceberg.cubing.jobs.table_files import table_files
 from optimizer.iceberg.rewrite.domain.layouts import NO_LAYOUT, Layout, parse_layout
 from optimizer.pruning.domain.uses import Names
 
-MOST_CUBES = 4
+MOST_CUBES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,17 +177,13 @@ def cube_step(table: WideTable, recorded: Recorded) -> Step:
     """
     groupings = _groupings(table, recorded)
     traffic = recorded.traffic
+    estimates: dict[Held, Mapping[str, Any]] = {}
     made: list[dict[str, Any]] = []
     shares: dict[str, float] = {}
     reasons = []
     while len(made) < MOST_CUBES:
         tried, _ = candidates(groupings, [held_by(one) for one in made])
-        taken = {one["name"] for one in made}
-        orders = [
-            {"definition": definition_of(one.held, f"{DB}.{table.name}", taken=taken)}
-            for one in tried
-        ]
-        found = table.looked({"shapes": [], "n_days": 1, "candidates": [], "cubes": orders})
+        _estimate(table, estimates, [one.held for one in tried])
         options = [
             CubeOption(
                 one["definition"]["name"],
@@ -200,13 +196,13 @@ def cube_step(table: WideTable, recorded: Recorded) -> Step:
                 build_seconds=one.get("build_seconds", 0.0),
                 refused=one["problem"],
             )
-            for each, one in zip(tried, found["cubes"], strict=True)
+            for each, one in ((each, estimates[each.held]) for each in tried)
         ]
         judged = decide_cube(options, Scanned(recorded.n_bytes, traffic.n_days))
         reasons.append(judged.reason)
         if isinstance(judged, NoProposal):
             break
-        made.append(found["cubes"][judged.place]["definition"])
+        made.append(dict(estimates[tried[judged.place].held]["definition"]))
         for one in tried[judged.place].answered:
             for template in one.digest.split(","):
                 shares.setdefault(template, options[judged.place].byte_share)
@@ -223,6 +219,21 @@ def cube_step(table: WideTable, recorded: Recorded) -> Step:
         apply=lambda: table.add_cubes(made),
         take_back=lambda: table.use_cubes(on=False),
     )
+
+
+def _estimate(
+    table: WideTable, estimates: dict[Held, Mapping[str, Any]], wanted: Sequence[Held]
+) -> None:
+    """Have cubes estimated; what was estimated in a run before is the same again."""
+    new = [one for one in wanted if one not in estimates]
+    taken = {one["definition"]["name"] for one in estimates.values()}
+    orders = []
+    for one in new:
+        definition = definition_of(one, f"{DB}.{table.name}", taken=taken)
+        taken.add(definition["name"])
+        orders.append({"definition": definition})
+    found = table.looked({"shapes": [], "n_days": 1, "candidates": [], "cubes": orders})
+    estimates |= dict(zip(new, found["cubes"], strict=True))
 
 
 def _said(definition: Mapping[str, Any]) -> str:

@@ -188,7 +188,20 @@ def test_an_average_needs_sum_and_count_and_distinct_values_fit_few() -> None:
 
 def test_strangers_are_not_merged() -> None:
     found, _ = candidates([recorded("a", "x y"), recorded("b", "p q", n_bytes=GB)], [])
-    assert [sorted(one.held.dimensions) for one in found] == [["x", "y"]]
+    assert [sorted(one.held.dimensions) for one in found] == [["x", "y"], ["p", "q"]]
+
+
+def test_beside_what_is_read_most_the_rest_is_tried() -> None:
+    """The dearest groupings may make a cube that is as large as the table."""
+    groupings = [
+        recorded("a", "city brand", n_bytes=9 * GB),
+        recorded("b", "year discount", n_bytes=GB),
+        recorded("c", "year discount week", n_bytes=GB),
+    ]
+    found, _ = candidates(groupings, [])
+    assert [sorted(one.held.dimensions) for one in found] == [
+        ["brand", "city"], ["discount", "week", "year"],
+    ]  # fmt: skip
 
 
 def test_a_paused_cube_s_keys_count_as_its_dimensions() -> None:
