@@ -22,6 +22,8 @@ from optimizer.iceberg.rewrite.domain.row_keys import RowKeys, cut_points, place
 
 ROWS_A_FILE = 32
 """Rows of the sample that a file has at least: with fewer its span would come out too small."""
+MANY_SMALL = 2
+"""Times the files that a rewrite makes; more are small ones."""
 LEAST_GAIN = 0.02
 """Another column has to save so much of the table, or it only makes the others worse."""
 
@@ -77,9 +79,12 @@ class WhatIf:
         for name, (_, values) in self._columns.items():
             self._distinct[name], codes = np.unique(values, return_inverse=True)
             self._codes[name] = codes.astype(np.int64)
-        self._begins_now = self._evenly() if lie is None else _begins(lie)
-        if len(self._begins_now) * ROWS_A_FILE > self._n_rows:
-            self._begins_now = self._evenly()
+        even = self._evenly()
+        self._lie = even if lie is None else _begins(lie)
+        if len(self._lie) * ROWS_A_FILE > self._n_rows:
+            self._lie = even
+        # Small files are compacted whatever the order is, so that is not what a layout saves.
+        self._begins_now = even if len(self._lie) > MANY_SMALL * self.n_files else self._lie
         self._weights = np.array([one.weight for one in queries], dtype=np.float64)
         self._asked = [[self._coded(one) for one in query.ranges] for query in queries]
 
@@ -91,14 +96,16 @@ class WhatIf:
         """
         if not self._weights.sum():
             return 1.0
-        return float((self._opened(layout) * self._weights).sum() / self._weights.sum())
+        opened = self._opened(*self._files(layout))
+        return float((opened * self._weights).sum() / self._weights.sum())
 
     def weigh_by_files(self) -> None:
         """Weigh queries by all that they could read; what they read now was given as their weight.
 
         Else what the rows' order serves already would count for little, and be given up for it.
         """
-        self._weights = self._weights / np.maximum(self._opened(NO_LAYOUT), 1 / self._n_rows)
+        now = self._opened(np.arange(self._n_rows), self._lie)
+        self._weights = self._weights / np.maximum(now, 1 / self._n_rows)
 
     def asked_most(self) -> list[str]:
         """Return the columns that queries ask, those of most weight first."""
@@ -136,9 +143,8 @@ class WhatIf:
 
     # -- inside ----------------------------------------------------------------------------
 
-    def _opened(self, layout: Layout) -> NDArray[np.float64]:
+    def _opened(self, order: NDArray[np.intp], begins: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the share of the files that each query opens."""
-        order, begins = self._files(layout)
         spans = self._spans(order, begins)
         opened = np.empty(len(self._asked))
         for number, ranges in enumerate(self._asked):
