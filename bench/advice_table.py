@@ -147,9 +147,10 @@ class WideTable:
         found = []
         for query in queries:
             frame = self.spark.sql(query.sql(self.indexed))._jdf
-            scans = self.jvm.lakewarden.indexes.Planning.of(frame)
-            n_bytes = sum(int(scans.get(n)["kept_bytes"]) for n in range(scans.size()))
-            found.append((n_bytes, "[Cube " in str(frame.queryExecution().toString())))
+            scans = [dict(one) for one in self.jvm.lakewarden.indexes.Planning.of(frame)]
+            read = (str(one["kept"][0]) for one in scans if one["kept"])
+            is_cube = any(f"/{self.name}__cube_" in location for location in read)
+            found.append((sum(int(one["kept_bytes"]) for one in scans), is_cube))
         return found
 
     def read(self, queries: Sequence[Query]) -> tuple[list[float], list[Any]]:
