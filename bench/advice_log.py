@@ -17,7 +17,8 @@ from optimizer.advice.domain.filters import Filter, FilterKind
 
 REGIONS = ("AFRICA", "AMERICA", "ASIA", "EUROPE", "MIDDLE EAST")
 YEARS = range(1992, 1999)
-CUSTOMERS = 100_000
+CUSTOMERS, ORDERS = 100_000, 200_000
+"""Those that are looked up; a table has at least so many rows."""
 FIRST, DAYS = date(2026, 11, 2), 8
 """The log's first day, and its days."""
 Condition = tuple[str, str, Any]
@@ -222,7 +223,7 @@ STAR: Mapping[str, Template] = {
 }
 LOOK_UPS: Mapping[str, Template] = {
     **STAR,
-    "order": Template(lambda at: (("lo_orderkey", "equal", at.randrange(1_000_000)),)),
+    "order": Template(lambda at: (("lo_orderkey", "equal", at.randrange(ORDERS)),)),
     "customer": Template(lambda at: (("lo_custkey", "equal", at.randrange(CUSTOMERS)),)),
 }
 HOPELESS: Mapping[str, Template] = {

@@ -1,9 +1,6 @@
 """Tests that queries which differ in constants alone have one shape, and that none stays in it."""
 
-from unittest.mock import patch
-
 import pytest
-import sqlglot
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -76,9 +73,8 @@ def test_a_text_of_very_many_words_is_not_parsed() -> None:
     """A parser takes seconds for it, in a process that answers other people meanwhile."""
     text = "SELECT a FROM t WHERE b IN ({}) AND c = 5"
     many, more = (text.format(", ".join(map(str, range(n)))) for n in (6_000, 7_000))
-    with patch.object(sqlglot, "parse", side_effect=AssertionError):
-        shape = shape_of(many, "trino")
-        assert shape == shape_of(more, "trino")
+    shape = shape_of(many, "trino")
+    assert shape == shape_of(more, "trino")
     assert not shape.is_parsed
     assert shape.text == "select a from t where b in ( ? ) and c = ?"
 
