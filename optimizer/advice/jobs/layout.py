@@ -82,8 +82,7 @@ def looked(table: IcebergTable, row: Mapping[str, Any]) -> dict[str, Any]:
     }
     wanted = wanted_columns(recorded)
     named = [name for name in wanted if name in row.get("given_up", ())]
-    tried = [name for name in wanted if name not in named]
-    columns, left_out, lie = sampled(table, part, tried)
+    columns, left_out, lie = sampled(table, part, [one for one in wanted if one not in named])
     left_out += [{"column": name, "reason": GIVEN_UP} for name in named]
     if not columns:
         return {**said, "left_out": left_out, "now": 1.0, "options": []}
