@@ -1,20 +1,31 @@
-"""Who reads the demo's tables of cubes and file indexes: a dashboard, and people who search logs.
+"""Who reads the demo's tables: dashboards, and people who look for logs and shipments.
 
-Their catalog tells the portal what cubes answered and what indexes left out (docs/cubes.md).
+Their catalog tells the portal of their queries, what cubes answered and indexes left out.
+
+    python -m stack.lake.readers LAKES_JSON REPORT_URI TOKEN_FILE
+
+looks up as many shipments as each line of the standard input says, and says END once the portal was
+told of them; it ends with its input.
 """
 
+import sys
+import time
 from itertools import count, cycle
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from portal.connectors.lake_config import LakeConfig
-from stack.lake.session import iceberg_catalog
-from stack.lake.shipments import N_PRODUCTS, N_SHOPS
+from portal.connectors.lake_config import LakeConfig, load_lakes
+from stack.lake.session import iceberg_catalog, open_small_session
+from stack.lake.shipments import N_PRODUCTS, N_SHOPS, OWNER
+from stack.say import END
+from stack.stack import LAKE
 
 CATALOG = "readers"
 _CLASS = "lakewarden.indexes.IndexedSparkCatalog"
+_PATIENCE = 20.0  # seconds
 QUESTIONS = (
     "SELECT maker, sum(revenue) AS revenue FROM orders_star "
     "JOIN star_products USING (product_id) JOIN star_makers USING (maker_id) GROUP BY maker",
@@ -64,3 +75,34 @@ class Readers:
         self._spark.sql(f"USE {CATALOG}.sales")
         question = next(self._questions)
         return f"{len(self._spark.sql(question).collect())} rows: {question}"
+
+    def wait_told(self, n_queries: int) -> None:
+        """Wait until the portal was told of so many queries of this driver, or for some seconds."""
+        jvm: Any = self._spark.sparkContext._jvm
+        listener = jvm.lakewarden.reports.QueryListener
+        until = time.monotonic() + _PATIENCE
+        while time.monotonic() < until:
+            counts = listener.counts().get(CATALOG)
+            if counts is not None and counts["sent"] + counts["dropped"] >= n_queries:
+                return
+            time.sleep(0.2)
+
+
+def main() -> None:
+    """Look up shipments each time a line says how many."""
+    config, uri, token_file = load_lakes(Path(sys.argv[1]))[LAKE], sys.argv[2], Path(sys.argv[3])
+    more = settings(config, report_uri=uri, token_file=token_file)
+    spark = open_small_session(config, user=OWNER, more=more)
+    asking, n_asked = Readers(spark), 0
+    for line in sys.stdin:
+        wanted = int(line)
+        for _ in range(wanted):
+            asking.look_up()
+        n_asked += wanted
+        asking.wait_told(n_asked)
+        print(f"{END}0", flush=True)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
