@@ -10,6 +10,7 @@ from datetime import datetime
 from django.conf import settings
 from django.utils import timezone
 
+from optimizer.advice.domain.states import AdviceState
 from optimizer.advice.services.requests import KIND as ADVICE_KIND
 from optimizer.advice.services.trials import KIND as TRIAL_KIND
 from optimizer.iceberg.inspect.run_kinds import KIND as INSPECT_KIND
@@ -58,7 +59,10 @@ def _due(lake: str) -> Iterator[Run]:
         if tick.name.startswith(_TICKS):
             tick.turn(lake, now=instant())
     _ask(lake, INSPECT_KIND, now=timezone.now())  # it reads the files as they are now
-    _ask(lake, ADVICE_KIND, now=instant())
+    applied = Advice.objects.filter(table__lake=lake, state=AdviceState.APPLIED, is_open=True)
+    if not applied.exists():
+        # Each look is a start of Spark, and a day that only measures needs none.
+        _ask(lake, ADVICE_KIND, now=instant())
     wanted = Run.objects.filter(lake=lake, kind__in=_KINDS, finished_at=None)
     yield from wanted.order_by("queued_at")
 
