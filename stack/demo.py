@@ -40,6 +40,7 @@ from stack.servers.stream_writer import StreamWriter
 from stack.stack import LAKE, Stack
 
 LAKE_MADE, FORMATS_MADE = "lake", "formats"
+RECORDED_QUERIES = "lab.recorded_queries"
 GUARDED = "guarded"
 """The last step of the first run."""
 
@@ -76,7 +77,7 @@ class Demo:
         Ledger(self.var / "stack.json").end_all()
         if self.var.exists() and not (self.made.has(LAKE_MADE) and self._has_formats()):
             shutil.rmtree(self.var)
-        stack = Stack.embedded(self.var, owned=not self.detach)
+        stack = Stack.embedded(self.var, owned=not self.detach, recorded_queries=RECORDED_QUERIES)
         _end_on_signals()
         try:
             self._serve(stack)
