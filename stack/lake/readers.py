@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 from portal.connectors.lake_config import LakeConfig, load_lakes
 from stack.lake.session import iceberg_catalog, open_small_session
@@ -37,6 +36,8 @@ QUESTIONS = (
     "SELECT count(*) AS n FROM web_logs WHERE message LIKE '%gateway timeout%'",
 )
 """What is asked, in turn."""
+BY_PRODUCT = "SELECT sum(pieces) AS pieces FROM shipments WHERE product_id = :product"
+BY_SHOP = "SELECT sum(pieces) AS pieces FROM shipments WHERE shop_id = :shop"
 
 
 def settings(config: LakeConfig, *, report_uri: str, token_file: Path) -> dict[str, str]:
@@ -63,18 +64,21 @@ class Readers:
 
     def look_up(self) -> str:
         """Ask what a product was sent, and every third time a shop; no two questions are alike."""
-        number = next(self._numbers)
-        column, most = ("shop_id", N_SHOPS) if number % 3 == 0 else ("product_id", N_PRODUCTS)
-        value = number * 37 % most
-        shipments = self._spark.table(f"{CATALOG}.sales.shipments")
-        shipments.where(F.col(column) == value).agg(F.sum("pieces")).collect()
-        return f"what {column} {value} was sent"
+        number = 37 * next(self._numbers)
+        if number % 3 == 0:
+            self._n_rows(BY_SHOP, shop=number % N_SHOPS)
+            return f"what shop {number % N_SHOPS} was sent"
+        self._n_rows(BY_PRODUCT, product=number % N_PRODUCTS)
+        return f"what product {number % N_PRODUCTS} was sent"
 
     def ask(self) -> str:
         """Ask the next one; returns it and its number of rows, in words."""
-        self._spark.sql(f"USE {CATALOG}.sales")
         question = next(self._questions)
-        return f"{len(self._spark.sql(question).collect())} rows: {question}"
+        return f"{self._n_rows(question)} rows: {question}"
+
+    def _n_rows(self, question: str, **values: int) -> int:
+        self._spark.sql(f"USE {CATALOG}.sales")
+        return len(self._spark.sql(question, values).collect())
 
     def wait_told(self, n_queries: int) -> None:
         """Wait until the portal was told of so many queries of this driver, or for some seconds."""
