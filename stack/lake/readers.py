@@ -44,6 +44,7 @@ def settings(config: LakeConfig, *, report_uri: str, token_file: Path) -> dict[s
     """Return the Spark settings of readers that report."""
     own = f"spark.sql.catalog.{CATALOG}"
     return {
+        "spark.app.name": "dashboards",
         "spark.sql.extensions": "lakewarden.cubes.CubeExtensions",
         "spark.sql.queryExecutionListeners": "lakewarden.reports.QueryListener",
         **iceberg_catalog(config, CATALOG, of=_CLASS, is_cached=False),
