@@ -46,7 +46,7 @@ def scanned(table: IcebergTable, *, n_files: int) -> None:
         scan_report(table, found, now=instant())
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900, func_only=True)
 def test_an_advice_is_found_tried_applied_and_measured_day_by_day(
     progress: Progress, iceberg_lake: IcebergLake
 ) -> None:
@@ -62,15 +62,10 @@ def test_an_advice_is_found_tried_applied_and_measured_day_by_day(
     policy_set(change, user=ada, now=instant())
 
     scanned(table, n_files=N_FILES)
-    call_command("advice_day")
-    advice = Advice.objects.get()
-    assert advice.state == AdviceState.NEW, "too few scans to be applied by itself"
-    assert timezone.now() - advice.made_at > timedelta(days=6)
-
     progress.begin(3, days_ago=6)
     scanned(table, n_files=N_FILES)
     call_command("advice_day")
-    advice.refresh_from_db()
+    advice = Advice.objects.get()
     assert (advice.state, advice.trial_state) == (AdviceState.APPLIED, TrialState.KEEP)
     assert advice.evidence["confidence"] == MEDIUM
     trial = advice.trials.get()
@@ -79,7 +74,7 @@ def test_an_advice_is_found_tried_applied_and_measured_day_by_day(
     at = [one for one in (*told, advice.measured_from) if one is not None]
     assert len(at) == 5
     assert at == sorted(at)
-    assert all(timedelta(days=5) < timezone.now() - one < timedelta(days=7) for one in at[1:])
+    assert all(timedelta(days=5) < timezone.now() - one < timedelta(days=7) for one in at)
     assert OptimizeTask.objects.get(table=table).layout == advice.proposed
     assert advice.measured is None
 
