@@ -69,8 +69,8 @@ def _saved(trial: Trial) -> Chart:
         made.figure["data"][0]["error_x"] = {
             "type": "data",
             "symmetric": False,
-            "array": [max(0.0, ends[1] - saved), None],
-            "arrayminus": [max(0.0, saved - ends[0]), None],
+            "array": [max(0.0, ends[1] - saved), 0],
+            "arrayminus": [max(0.0, saved - ends[0]), 0],
         }
     rows = (
         (labels[0], round(saved, 2), *ends),
