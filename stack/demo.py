@@ -21,6 +21,7 @@ from rich.table import Table
 
 from portal.connectors.metastore import Metastore
 from stack.dashboards import open_dashboards, trouble_front_ends
+from stack.demo_advice import AdviceStory
 from stack.demo_days import N_PLAYED_DAYS, Made, Progress, played_days
 from stack.demo_optimizer import make_report_token, set_up_optimizer
 from stack.errors import StackError
@@ -39,6 +40,7 @@ from stack.servers.stream_writer import StreamWriter
 from stack.stack import LAKE, Stack
 
 LAKE_MADE, FORMATS_MADE = "lake", "formats"
+RECORDED_QUERIES = "lab.recorded_queries"
 GUARDED = "guarded"
 """The last step of the first run."""
 
@@ -75,7 +77,7 @@ class Demo:
         Ledger(self.var / "stack.json").end_all()
         if self.var.exists() and not (self.made.has(LAKE_MADE) and self._has_formats()):
             shutil.rmtree(self.var)
-        stack = Stack.embedded(self.var, owned=not self.detach)
+        stack = Stack.embedded(self.var, owned=not self.detach, recorded_queries=RECORDED_QUERIES)
         _end_on_signals()
         try:
             self._serve(stack)
@@ -135,7 +137,10 @@ class Demo:
         with self.made.once("databases", "How far each database is trusted") as todo:
             if todo:
                 self._set_up_databases(stack, programs)
-        self._play_days(stack, site, programs, formats)
+        with Programs(programs.environment) as others:
+            uri = self._report_uri
+            story = AdviceStory(stack, others, self.made, uri, self._token_file)
+            self._play_days(stack, site, programs, formats, beside=beside, story=story)
         # Where nothing is left to make they wait for the page alone, which would come later.
         for server in servers if is_again else ():
             server.start()
@@ -170,7 +175,7 @@ class Demo:
                     self.var,
                     ledger=stack.ledger,
                     lakes=stack.lakes_file,
-                    report_uri=f"http://127.0.0.1:{self.port}/api/optimizer/v1/{LAKE}/index-reports",
+                    report_uri=self._report_uri,
                     token_file=self._token_file,
                 ).start()
 
@@ -201,11 +206,19 @@ class Demo:
         programs.portal("sync_directory")
 
     def _play_days(
-        self, stack: Stack, site: Site, programs: Programs, formats: Future[None] | None
+        self,
+        stack: Stack,
+        site: Site,
+        programs: Programs,
+        formats: Future[None] | None,
+        *,
+        beside: Executor,
+        story: AdviceStory,
     ) -> None:
         """Play the days that are not played yet, the oldest first; serve after the first.
 
-        The first one may scan while `formats` are still being made, the others see them whole.
+        The first one may scan while `formats` are still being made, the others see them whole and
+        have their part of the advice's story beside the scan.
         """
         now, days = datetime.now(UTC), played_days()
         progress = Progress(self.var / "played.json", n_days=len(days))
@@ -213,10 +226,13 @@ class Demo:
         for day, ago in enumerate(days, start=1):
             number, moment = N_PLAYED_DAYS - 1 - ago, now - timedelta(days=ago)
             if not self.made.has(f"day {number}"):
-                left = progress.begin(day)
+                left = progress.begin(day, days_ago=ago)
                 title = f"Day {day} of {len(days)}, {moment:%Y-%m-%d}: scan, notices, mails{left}"
                 with self.made.once(f"day {number}", title):
+                    told = beside.submit(story.play_day) if is_served else None
                     programs.portal("daily_cycle", "--now", moment.isoformat(), "--lake", LAKE)
+                    if told is not None:
+                        told.result()
                 progress.done()
             if not is_served:
                 is_served = True
@@ -237,6 +253,10 @@ class Demo:
             console.print(
                 f"Days left to play: {n_left}. Look around meanwhile; Home says how far they are."
             )
+
+    @property
+    def _report_uri(self) -> str:
+        return f"http://127.0.0.1:{self.port}/api/optimizer/v1/{LAKE}/index-reports"
 
     @property
     def _token_file(self) -> Path:

@@ -65,7 +65,7 @@ class Made:
 
 
 class Progress:
-    """How far the played days are, in a file that the portal's Home reads."""
+    """How far the played days are, in a file for Home and for `portal/played.py`."""
 
     def __init__(self, path: Path, *, n_days: int) -> None:
         self.path = path
@@ -73,11 +73,11 @@ class Progress:
         self._seconds: list[float] = []
         self._began = time.monotonic()
 
-    def begin(self, day: int) -> str:
+    def begin(self, day: int, *, days_ago: int) -> str:
         """Say that a day, counted from 1, is played now; returns how much is left, in words."""
         self._began = time.monotonic()
         left = self.seconds_left(day)
-        told = {"day": day, "n_days": self.n_days, "seconds_left": left}
+        told = {"day": day, "n_days": self.n_days, "seconds_left": left, "days_ago": days_ago}
         fresh = self.path.with_suffix(".tmp")
         fresh.write_text(json.dumps(told), encoding="utf-8")
         fresh.replace(self.path)

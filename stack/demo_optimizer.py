@@ -7,7 +7,7 @@ from pathlib import Path
 from portal.connectors.metastore import Metastore
 from portal.lake.names import TableName
 from stack.demo_days import Made
-from stack.lake import carts, clicks, shipments, star, web_logs
+from stack.lake import carts, clicks, star, web_logs
 from stack.people import ADMINS
 from stack.programs import Programs
 from stack.stack import LAKE, Stack
@@ -21,18 +21,29 @@ def set_up_optimizer(stack: Stack, programs: Programs, made: Made) -> None:
     with Metastore.connect(stack.config()) as metastore:
         wanted = _wanted(metastore)
         has_star = star.is_there(metastore)
-    for number, (title, (table, form, values, why)) in enumerate(wanted.items()):
-        with made.once(title, f"What is wanted of {table}") as todo:
-            if todo and not number:
-                programs.portal("optimizer_poll", LAKE)
+    for title, one in wanted.items():
+        with made.once(title, f"What is wanted of {one[0]}") as todo:
             if todo:
-                command = ["optimizer_policy", f"{table.db}.{table.table}"]
-                command += [json.dumps(dict(values)), "--format", form, "--lake", LAKE]
-                command += ["--user", next(iter(ADMINS)), "--reason", why]
-                programs.portal(*command)
-
+                poll_tables(programs, made)
+                set_policy(programs, one)
     if has_star:
         _set_up_cube(programs, made)
+
+
+def poll_tables(programs: Programs, made: Made) -> None:
+    """Make the portal know the lake's Iceberg and Hudi tables; once is enough."""
+    if not made.has("tables"):
+        programs.portal("optimizer_poll", LAKE)
+        made.keep("tables")
+
+
+def set_policy(programs: Programs, wanted: Wanted) -> None:
+    """Set the policy of a table that the portal knows."""
+    table, form, values, why = wanted
+    command = ["optimizer_policy", f"{table.db}.{table.table}"]
+    command += [json.dumps(dict(values)), "--format", form, "--lake", LAKE]
+    command += ["--user", next(iter(ADMINS)), "--reason", why]
+    programs.portal(*command)
 
 
 def _wanted(metastore: Metastore) -> dict[str, Wanted]:
@@ -47,9 +58,6 @@ def _wanted(metastore: Metastore) -> dict[str, Wanted]:
     if web_logs.is_there(metastore):
         why = "People look for request ids and for words of messages"
         found["indexes"] = (web_logs.LOGS, "iceberg", web_logs.POLICY, why)
-    if shipments.is_there(metastore):
-        why = "People look for what a product or a shop was sent"
-        found["advice"] = (shipments.SHIPMENTS, "iceberg", shipments.POLICY, why)
     if carts.is_there(metastore):
         for name, values in carts.POLICIES.items():
             why = "Its writer schedules, and leaves the rest to services"
@@ -58,12 +66,12 @@ def _wanted(metastore: Metastore) -> dict[str, Wanted]:
 
 
 def make_report_token(programs: Programs, made: Made, place: Path) -> None:
-    """Make the token by which readers report."""
-    with made.once("reports", "A token for readers that report") as todo:
-        if todo:
-            command = ["token_make", "--user", star.OWNER, "--name", "dashboards"]
-            command += ["--scope", "optimizer", "--file", str(place)]
-            programs.portal(*command)
+    """Make the token by which readers report; once is enough."""
+    if not made.has("reports"):
+        command = ["token_make", "--user", star.OWNER, "--name", "dashboards"]
+        command += ["--scope", "optimizer", "--file", str(place)]
+        programs.portal(*command)
+        made.keep("reports")
 
 
 def _set_up_cube(programs: Programs, made: Made) -> None:

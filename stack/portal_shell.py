@@ -11,7 +11,7 @@ import traceback
 import django
 from django.core.management import CommandError, call_command
 
-END = "\x1e"
+from stack.say import END
 
 
 def main() -> None:

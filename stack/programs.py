@@ -5,12 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import IO, Self
 
 from stack.errors import StackError
 from stack.places import REPO
-from stack.portal_shell import END
-from stack.say import console
+from stack.say import END, console
 
 _LINES_KEPT = 30
 
@@ -19,12 +18,13 @@ class Programs:
     """Runs programs; commands of the portal share one process, one after another.
 
     A program may run beside them, from a thread; it is ended where an exception leaves the block.
+    Programs that stay take a line each time and end with the block.
     """
 
     def __init__(self, environment: dict[str, str]) -> None:
         self.environment = environment
         self._log = Path(environment["LAKEWARDEN_VAR"]) / "logs" / "set-up.log"
-        self._portal: subprocess.Popen[str] | None = None
+        self._staying: dict[tuple[str, ...], subprocess.Popen[str]] = {}
         self._running: set[subprocess.Popen[str]] = set()
 
     def __enter__(self) -> Self:
@@ -37,15 +37,12 @@ class Programs:
         trace: TracebackType | None,
     ) -> None:
         if kind is not None:
-            for child in list(self._running):
+            for child in [*self._running, *self._staying.values()]:
                 child.terminate()
-        if self._portal is None:
-            return
-        if kind is not None:
-            self._portal.terminate()
-        assert self._portal.stdin is not None  # noqa: S101  (asked for in _start)
-        self._portal.stdin.close()
-        self._portal.wait()
+        for child in self._staying.values():
+            _pipe_to(child).close()
+        for child in self._staying.values():
+            child.wait()
 
     def run(self, *arguments: str) -> None:
         """Run a Python program with these arguments.
@@ -67,17 +64,28 @@ class Programs:
         Raises:
             StackError: it failed; the message holds its last lines.
         """
-        if self._portal is None or self._portal.poll() is not None:
-            self._portal = self._start(("-m", "stack.portal_shell"))
-        assert self._portal.stdin is not None  # noqa: S101  (asked for in _start)
-        self._portal.stdin.write(json.dumps(words) + "\n")
-        self._portal.stdin.flush()
-        last, status = self._show(self._portal)
+        self.tell(("-m", "stack.portal_shell"), json.dumps(words), named=words)
+
+    def tell(self, program: tuple[str, ...], line: str, *, named: tuple[str, ...]) -> None:
+        """Give a program that stays a line and wait until it says END; started where it is not.
+
+        Raises:
+            StackError: it failed; the message begins with `named` and holds its last lines.
+        """
+        child = self._staying.get(program)
+        if child is None or child.poll() is not None:
+            child = self._staying[program] = self._start(program)
+        try:
+            _pipe_to(child).write(f"{line}\n")
+            _pipe_to(child).flush()
+        except BrokenPipeError:
+            pass  # it has ended; what it said is read below
+        last, status = self._show(child)
         if not status:
             # It ended amid the command; its last words come before its end is known.
-            self._portal.wait()
+            child.wait()
         if status != "0":
-            raise self._failed(words, last)
+            raise self._failed(named, last)
 
     def _start(self, arguments: tuple[str, ...]) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -109,3 +117,8 @@ class Programs:
 
     def _failed(self, words: tuple[str, ...], last: list[str]) -> StackError:
         return StackError(f"{' '.join(words)} failed (log {self._log}):\n{''.join(last)}")
+
+
+def _pipe_to(child: subprocess.Popen[str]) -> IO[str]:
+    assert child.stdin is not None  # noqa: S101  (asked for in _start)
+    return child.stdin

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from rich.console import Console
 
 console = Console(highlight=False)
+END = "\x1e"
+"""Begins the line by which a program behind a pipe says that it has done what it was told."""
 
 
 @contextmanager

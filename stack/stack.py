@@ -70,8 +70,11 @@ class Stack:
     # -- the two forms ---------------------------------------------------------------------
 
     @classmethod
-    def embedded(cls, var: Path, *, owned: bool = True) -> "Stack":
-        """Derby, local files, SQLite, Redis, SMTP sink, Spark `local[*]`; not started yet."""
+    def embedded(cls, var: Path, *, owned: bool = True, recorded_queries: str = "") -> "Stack":
+        """Derby, local files, SQLite, Redis, SMTP sink, Spark `local[*]`; not started yet.
+
+        `recorded_queries` names the table in which the lake keeps queries, if it does.
+        """
         stack = cls(var, owned=owned)
         stack.derby = Derby(stack.var, ledger=stack.ledger)
         stack.lake_root = f"file://{stack.var}/lake"
@@ -85,6 +88,7 @@ class Stack:
             "spark_master": "local[*]",
             "metastore_db": stack._metastore_db("derby", backing, stack.derby, derby.DATABASE),
             "hadoop_user": None,
+            "recorded_queries": recorded_queries,
         }
         return stack
 

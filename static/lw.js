@@ -187,6 +187,7 @@
     });
     if (unit === "bytes") { bytesAxis(figure, layout); }
     figure.data.forEach(function (trace) {
+      if (trace.error_x) { trace.error_x.color = css("--lw-ink"); }
       if (trace.type !== "heatmap") { return; }
       trace.colorscale = [[0, css("--lw-chart-5")], [0.5, css("--lw-chart-2")], [1, css("--lw-chart-4")]];
     });

@@ -6,8 +6,6 @@ A third takes away what a trial left that died; a trial itself leaves nothing.
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.utils import timezone
-
 from optimizer.advice.services.automatic import advice_apply_automatic
 from optimizer.advice.services.findings import findings_ingest
 from optimizer.advice.services.measuring import advice_watch
@@ -23,6 +21,7 @@ from optimizer.advice.services.trials import (
 )
 from optimizer.advice.services.unused import unused_find
 from optimizer.core.run_kinds import is_busy, tell_stop
+from portal.played import instant
 from portal.runs.domain import Schedule
 from portal.runs.kinds.registry import RunKind, register
 from portal.runs.kinds.ticks import Tick, register_tick
@@ -51,7 +50,7 @@ class AdviceKind(RunKind):
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
         """Judge what was found."""
-        findings_ingest(run, manifest, now=timezone.now())
+        findings_ingest(run, manifest, now=instant())
 
 
 class TrialKind(RunKind):
@@ -79,7 +78,7 @@ class TrialKind(RunKind):
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
         """Record what it showed."""
-        trial_ingest(run, manifest, now=timezone.now())
+        trial_ingest(run, manifest, now=instant())
 
 
 class TrialCleanupKind(RunKind):
@@ -106,7 +105,7 @@ class TrialCleanupKind(RunKind):
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
         """Record of which trials nothing is left."""
-        cleanup_ingest(run, manifest, now=timezone.now())
+        cleanup_ingest(run, manifest, now=instant())
 
 
 def register_advice_kind() -> None:

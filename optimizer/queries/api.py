@@ -17,6 +17,7 @@ from optimizer.queries.selectors import (
 )
 from optimizer.queries.services.analysis import analysis_request
 from optimizer.queries.services.taking import spark_queries_report, trino_query_report
+from portal.played import instant
 from portal.runs.models import Run
 from portal.ui.api.operations import LAKE, ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
@@ -134,9 +135,7 @@ class TrinoQueries(ApiView):
     def post(self, lake: str, catalog: str) -> object:
         """Add what a query scanned to the sums of its tables; no text and no constant is kept."""
         check_size(self.request, what="event", most=MOST_BYTES, hint=_TOO_BIG)
-        return trino_query_report(
-            lake, self.data, catalog=catalog, user=self.user, now=timezone.now()
-        )
+        return trino_query_report(lake, self.data, catalog=catalog, user=self.user, now=instant())
 
 
 class SparkQueries(ApiView):
@@ -163,7 +162,7 @@ class SparkQueries(ApiView):
             catalog=catalog,
             dropped=(said["dropped_before"], said["dropped"]),
         )
-        return spark_queries_report(lake, batch, user=self.user, now=timezone.now())
+        return spark_queries_report(lake, batch, user=self.user, now=instant())
 
 
 class EngineQueries(ApiView):

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.utils import timezone
 from rest_framework import serializers
 
 from optimizer.cubes.domain.readers import Engine
@@ -11,6 +10,7 @@ from optimizer.iceberg.indexing.services.uses import ReportedUse
 from optimizer.iceberg.tables.api.reports import SCOPE, check_size
 from optimizer.indexes.domain.envelope import Kind
 from optimizer.usage.services import ReportMark, TableUse, uses_report
+from portal.played import instant
 from portal.ui.api.operations import ApiView, operation
 
 MOST_TABLES = 256
@@ -126,7 +126,7 @@ class UseReports(ApiView):
     @operation("optimizer_report_indexes", body=UseReportSerializer, answer=UsesTakenSerializer)
     def post(self, lake: str) -> object:
         """Add what indexes dropped and cubes answered to the sums of today."""
-        now = timezone.now()
+        now = instant()
         check_size(self.request)
         said = self.data
         mark = ReportMark(said["sender"], said["sequence"]) if "sender" in said else None

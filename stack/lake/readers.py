@@ -1,20 +1,30 @@
-"""Who reads the demo's tables of cubes and file indexes: a dashboard, and people who search logs.
+"""Who reads the demo's tables: dashboards, and people who look for logs and shipments.
 
-Their catalog tells the portal what cubes answered and what indexes left out (docs/cubes.md).
+Their catalog tells the portal of their queries, what cubes answered and indexes left out.
+
+    python -m stack.lake.readers LAKES_JSON REPORT_URI TOKEN_FILE
+
+looks up as many shipments as each line of the standard input says, and says END once the portal was
+told of them; it ends with its input.
 """
 
+import sys
+import time
 from itertools import count, cycle
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
-from portal.connectors.lake_config import LakeConfig
-from stack.lake.session import iceberg_catalog
-from stack.lake.shipments import N_PRODUCTS, N_SHOPS
+from portal.connectors.lake_config import LakeConfig, load_lakes
+from stack.lake.session import iceberg_catalog, open_small_session
+from stack.lake.shipments import N_PRODUCTS, N_SHOPS, OWNER
+from stack.say import END
+from stack.stack import LAKE
 
 CATALOG = "readers"
 _CLASS = "lakewarden.indexes.IndexedSparkCatalog"
+_PATIENCE = 20.0  # seconds
 QUESTIONS = (
     "SELECT maker, sum(revenue) AS revenue FROM orders_star "
     "JOIN star_products USING (product_id) JOIN star_makers USING (maker_id) GROUP BY maker",
@@ -26,12 +36,16 @@ QUESTIONS = (
     "SELECT count(*) AS n FROM web_logs WHERE message LIKE '%gateway timeout%'",
 )
 """What is asked, in turn."""
+BY_PRODUCT = "SELECT sum(pieces) AS pieces FROM shipments WHERE product_id = {}"
+BY_SHOP = "SELECT sum(pieces) AS pieces FROM shipments WHERE shop_id = {}"
+"""Written with their values, as dashboards do."""
 
 
 def settings(config: LakeConfig, *, report_uri: str, token_file: Path) -> dict[str, str]:
     """Return the Spark settings of readers that report."""
     own = f"spark.sql.catalog.{CATALOG}"
     return {
+        "spark.app.name": "dashboards",
         "spark.sql.extensions": "lakewarden.cubes.CubeExtensions",
         "spark.sql.queryExecutionListeners": "lakewarden.reports.QueryListener",
         **iceberg_catalog(config, CATALOG, of=_CLASS, is_cached=False),
@@ -52,15 +66,49 @@ class Readers:
 
     def look_up(self) -> str:
         """Ask what a product was sent, and every third time a shop; no two questions are alike."""
-        number = next(self._numbers)
-        column, most = ("shop_id", N_SHOPS) if number % 3 == 0 else ("product_id", N_PRODUCTS)
-        value = number * 37 % most
-        shipments = self._spark.table(f"{CATALOG}.sales.shipments")
-        shipments.where(F.col(column) == value).agg(F.sum("pieces")).collect()
-        return f"what {column} {value} was sent"
+        number = 37 * next(self._numbers)
+        if number % 3 == 0:
+            self._n_rows(BY_SHOP.format(number % N_SHOPS))
+            return f"what shop {number % N_SHOPS} was sent"
+        self._n_rows(BY_PRODUCT.format(number % N_PRODUCTS))
+        return f"what product {number % N_PRODUCTS} was sent"
 
     def ask(self) -> str:
         """Ask the next one; returns it and its number of rows, in words."""
-        self._spark.sql(f"USE {CATALOG}.sales")
         question = next(self._questions)
-        return f"{len(self._spark.sql(question).collect())} rows: {question}"
+        return f"{self._n_rows(question)} rows: {question}"
+
+    def _n_rows(self, question: str) -> int:
+        self._spark.sql(f"USE {CATALOG}.sales")
+        return len(self._spark.sql(question).collect())
+
+    def wait_told(self, n_queries: int) -> None:
+        """Wait until the portal was told of so many queries of this driver, or for some seconds."""
+        jvm: Any = self._spark.sparkContext._jvm
+        listener = jvm.lakewarden.reports.QueryListener
+        until = time.monotonic() + _PATIENCE
+        while time.monotonic() < until:
+            counts = listener.counts().get(CATALOG)
+            if counts is not None and counts["sent"] + counts["dropped"] >= n_queries:
+                return
+            time.sleep(0.2)
+
+
+def main() -> None:
+    """Look up shipments each time a line says how many."""
+    config, uri, token_file = load_lakes(Path(sys.argv[1]))[LAKE], sys.argv[2], Path(sys.argv[3])
+    more = settings(config, report_uri=uri, token_file=token_file)
+    spark = open_small_session(config, user=OWNER, more=more)
+    asking, n_asked = Readers(spark), 0
+    for line in sys.stdin:
+        wanted = int(line)
+        for _ in range(wanted):
+            asking.look_up()
+        n_asked += wanted
+        asking.wait_told(n_asked)
+        print(f"{END}0", flush=True)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()

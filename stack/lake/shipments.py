@@ -19,6 +19,7 @@ POLICY: Mapping[str, object] = {
     # Its files have that size: packed into few there would be little to leave out.
     "target_bytes": 1024**2,
     "min_interval_minutes": 1,
+    "advice": "auto",
 }
 
 

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from pyspark.sql import SparkSession
 
+from stack.demo_days import N_PLAYED_DAYS
 from stack.lake.session import ICEBERG
 from stack.lake.shipments import N_PRODUCTS, N_SHOPS, OWNER, SHIPMENTS
 
@@ -28,7 +29,7 @@ def make_shipments(
     )
     if spark.table(f"{table}.snapshots").limit(1).count():
         return
-    first = (now - timedelta(hours=N_FILES)).timestamp()
+    first = (now - timedelta(days=N_PLAYED_DAYS, hours=N_FILES)).timestamp()
     codes = ", ".join(f"sha2(concat('{n}-', id), 256)" for n in range(_CODES))
     spark.range(0, N_FILES * ROWS_A_FILE, 1, N_FILES).selectExpr(
         f"timestamp_micros(cast({first} * 1e6 AS bigint) + id * {3_600_000_000 // ROWS_A_FILE}) "

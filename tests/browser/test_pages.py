@@ -134,6 +134,8 @@ def of_the_day(demo: Demo) -> dict[str, str]:
          " WHERE NOT is_deleted ORDER BY id"),
         ("task-cancel", "SELECT '/optimizer/tasks/' || id || '/cancel/' FROM"
          " optimizer_optimizetask ORDER BY is_open DESC, id"),
+        ("advice-shown", "SELECT '/optimizer/advice/' || id || '/' FROM optimizer_advice"
+         " ORDER BY trial_state = '', id"),
         ("drill", "SELECT '/lifecycle/drills/' || public_id || '/' FROM lifecycle_restoretest"
          " WHERE state = 'PROVEN' ORDER BY started_at DESC"),
     ):  # fmt: skip

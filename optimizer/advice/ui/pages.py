@@ -1,6 +1,6 @@
 """Pages of advice: the inbox of a lake, one advice with its evidence, and what is decided on it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from optimizer.advice.domain.filters import FilterKind
+from optimizer.advice.domain.states import AdviceState
 from optimizer.advice.selectors import (
     ADVICE_ORDERS,
     AdviceFilter,
@@ -24,7 +24,7 @@ from optimizer.advice.services.decisions import advice_apply, advice_dismiss, ad
 from optimizer.advice.services.requests import advice_request
 from optimizer.advice.services.trials import trial_request
 from optimizer.advice.ui.addresses import advice_tab_url, advice_url
-from optimizer.advice.ui.trial_charts import trial_charts
+from optimizer.advice.ui.trial_charts import told_filters, trial_charts
 from optimizer.core.ui.columns import cell
 from optimizer.iceberg.indexing.selectors import policy_of
 from optimizer.iceberg.tables.selectors.tables import get_table_for_user
@@ -94,17 +94,22 @@ def shown(request: HttpRequest, advice_id: int) -> HttpResponse:
         "advice": row,
         "iceberg": row.table,
         "evidence": evidence,
-        "scans": [{**one, "filters": _told(one["filters"])} for one in evidence.get("shapes", ())],
-        "charts": _charts(evidence),
+        "scans": _told(evidence.get("shapes", ())),
+        "charts": _charts(evidence, is_new=row.state == AdviceState.NEW),
         "cube": cube_of(row),
         "trial": trials[0] if trials else None,
         "trials_before": trials[1:],
         "trial_charts": trial_charts(trials[0]) if trials else [],
+        "trial_shapes": _told(trials[0].shape_rows) if trials else [],
         "tab_url": advice_tab_url(row.table),
         "is_on": policy_of(row.table).policy.is_on,
         "may_decide": policy_may_set(row.table.lake, str(row.table).lower(), user),
     }
     return render(request, "optimizer/advice_shown.html", context)
+
+
+def _told(shapes: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [{**one, "filters": told_filters(one["filters"])} for one in shapes]
 
 
 @require_POST
@@ -115,18 +120,12 @@ def ask(request: HttpRequest, table_id: int) -> HttpResponse:
     return HttpResponseRedirect(reverse("ui:run", args=[run.pk]))
 
 
-def _told(filters: list[list[str]]) -> list[list[str]]:
-    """Leave out that engines also ask whether a value is null where they ask more of it."""
-    more = {column for column, kind in filters if kind != FilterKind.NULL}
-    return [one for one in filters if one[1] != FilterKind.NULL or one[0] not in more]
-
-
-def _charts(evidence: dict[str, Any]) -> list[Chart]:
+def _charts(evidence: dict[str, Any], *, is_new: bool) -> list[Chart]:
     options = evidence.get("options") or []
     now = evidence.get("now")
     if now is None or not options:
         return []
-    lines = [("as rows lie now", now)]
+    lines = [("as rows lie now" if is_new else "as rows lay then", now)]
     lines += [(one["layout"], one["share"]) for one in options[:OPTIONS_DRAWN]]
     return [
         bar_chart(

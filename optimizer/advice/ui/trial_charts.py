@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from optimizer.advice.domain.filters import FilterKind
 from optimizer.advice.domain.layout_advice import LEAST_SAVED
 from optimizer.models import Trial
 from portal.ui.charts.figures import Axes, Chart, bar_chart
@@ -11,9 +12,15 @@ from portal.ui.charts.figures import Axes, Chart, bar_chart
 SHAPES_DRAWN = 12
 
 
+def told_filters(filters: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Leave out that engines also ask whether a value is null where they ask more of it."""
+    more = {column for column, kind in filters if kind != FilterKind.NULL}
+    return [one for one in filters if one[1] != FilterKind.NULL or one[0] not in more]
+
+
 def filters_text(filters: Sequence[Sequence[str]]) -> str:
     """Return the filters of a shape as a label."""
-    return ", ".join(f"{column} {kind}" for column, kind in filters) or "no filter"
+    return ", ".join(f"{column} {kind}" for column, kind in told_filters(filters)) or "no filter"
 
 
 def trial_charts(trial: Trial) -> list[Chart]:

@@ -5,7 +5,6 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.utils import timezone
 
 from optimizer.policies.domain.formats import POLICY_SCHEMAS, TableFormat
 from optimizer.policies.domain.values import write_values
@@ -13,6 +12,7 @@ from optimizer.policies.selectors.policies import policy_current
 from optimizer.policies.services.policies import PolicyChange, policy_set
 from portal.access.models import User
 from portal.lake.errors import PortalError
+from portal.played import instant
 
 
 class Command(BaseCommand):
@@ -53,7 +53,7 @@ class Command(BaseCommand):
                 return
             seen = stands.version if stands else 0
             change = PolicyChange(lake, scope, values, seen, options["reason"], table_format)
-            made = policy_set(change, user=user, now=timezone.now())
+            made = policy_set(change, user=user, now=instant())
         except PortalError as error:
             raise CommandError(f"{error.code}: {error.message}") from error
         self.stdout.write(f"{made.scope} is at version {made.version}.")

@@ -18,10 +18,15 @@ def test_every_day_is_played_unless_some_are_named(monkeypatch: pytest.MonkeyPat
 def test_the_progress_says_which_day_is_played_and_what_is_left(tmp_path: Path) -> None:
     told = tmp_path / "played.json"
     progress = Progress(told, n_days=9)
-    assert progress.begin(1) == "", "nothing is known of how long a day takes"
-    assert json.loads(told.read_text()) == {"day": 1, "n_days": 9, "seconds_left": None}
+    assert progress.begin(1, days_ago=8) == "", "nothing is known of how long a day takes"
+    assert json.loads(told.read_text()) == {
+        "day": 1,
+        "n_days": 9,
+        "seconds_left": None,
+        "days_ago": 8,
+    }
     progress.done()
-    assert progress.begin(2).startswith("; about ")
+    assert progress.begin(2, days_ago=7).startswith("; about ")
     assert json.loads(told.read_text())["seconds_left"] >= 0
     progress.end()
     assert not told.exists()

@@ -47,3 +47,27 @@ def test_a_program_that_fails_is_named(programs: Programs) -> None:
     programs.run("-c", "print('* seen')")
     with pytest.raises(StackError, match=r"sys.exit\('gone'\) failed .*\ngone"):
         programs.run("-c", "import sys; sys.exit('gone')")
+
+
+STAYS = """
+import sys
+from stack.say import END
+for number, line in enumerate(sys.stdin, start=1):
+    print(f"{number}: {line.strip()}")
+    print(f"{END}{int(line.strip() == 'ill')}", flush=True)
+    if line.strip() == "last":
+        break
+"""
+
+
+def test_a_program_that_stays_takes_one_line_after_the_other(programs: Programs) -> None:
+    stays = ("-c", STAYS)
+    programs.tell(stays, "ask", named=("readers",))
+    programs.tell(stays, "again", named=("readers",))
+    assert "1: ask\n2: again\n" in log_of(programs)
+    with pytest.raises(StackError, match=r"readers failed .*\n3: ill"):
+        programs.tell(stays, "ill", named=("readers",))
+    programs.tell(stays, "last", named=("readers",))
+    programs._staying[stays].wait()
+    programs.tell(stays, "anew", named=("readers",))
+    assert log_of(programs).endswith("4: last\n1: anew\n")

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
 
@@ -11,6 +10,7 @@ from optimizer.iceberg.tables.domain.reports import CommitReport, read_metrics
 from optimizer.iceberg.tables.services.reports import commit_report, table_of_report
 from optimizer.iceberg.tables.services.scans import scan_report
 from portal.lake.errors import TooMuch
+from portal.played import instant
 from portal.ui.api.operations import ApiView, operation
 
 SCOPE = "optimizer"
@@ -59,7 +59,7 @@ class Metrics(ApiView):
     @operation("optimizer_report_metrics", body=ReportSerializer, status=204)
     def post(self, lake: str, db: str, table: str) -> None:
         """Take a report in: a commit's is kept with it, a scan's is added to sums."""
-        now = timezone.now()
+        now = instant()
         check_size(self.request)
         data = self.data
         row = table_of_report(lake, db, table, user=self.user)

@@ -218,6 +218,7 @@ def test_applied_it_stands_in_the_policy_is_measured_and_rolled_back(
     assert "10 scans" in owner.get("/optimizer/advice/?lake=main").content.decode()
     page = owner.get(address).content.decode()
     assert "10 scans since, 30 before" in page
+    assert "as rows lay then" in page
     assert owner.post(f"{address}roll-back/", {"reason": "loads are slow"}).status_code == 302
     stands = policy_current("main", "shop.clicks")
     assert stands is None or "layout" not in stands.values

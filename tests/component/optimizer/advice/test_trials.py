@@ -37,6 +37,8 @@ from tests.component.portal.ui.table_rows import listed
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake")]
 MIB = 1024**2
 FILTERS = [["id", "="]]
+WITH_NULL = [*FILTERS, ["id", "null"]]
+"""As Spark asks for a value."""
 PARTITION = {
     **{"partition": "dt=1", "reason": "largest", "share": 1.0, "n_rows": 900, "seconds": 1.5},
     **{"n_files": 9, "n_bytes": 90 * MIB, "n_files_after": 3, "n_bytes_after": 80 * MIB},
@@ -86,7 +88,7 @@ def result_of(trial: Trial, **changed: Any) -> dict[str, Any]:
         **{"n_partitions": 7, "n_bytes": 700 * MIB, "most_bytes": 1 << 30},
         **{"bytes_written": 80 * MIB, "partitions": [PARTITION], "verdict": VERDICT},
         "shapes": [
-            {"filters": FILTERS, "n_scans": 120, "n_queries": 24, "before": 900, "after": 270}
+            {"filters": WITH_NULL, "n_scans": 120, "n_queries": 24, "before": 900, "after": 270}
         ],
         **{"is_cleaned": True, "cleanup": "3 data files were removed."},
         **changed,
@@ -141,6 +143,7 @@ def test_a_trial_is_asked_for_runs_and_is_shown(people: People, advice: Advice) 
         "Try on a branch",
     ):
         assert words in page, words
+    assert "null" not in page.partition("Trial on a branch")[2].partition("Scans it stands on")[0]
     inbox = owner.get("/optimizer/advice/?lake=main").content.decode()
     assert "Pays" in inbox
     kept = owner.get("/optimizer/advice/?lake=main&trial=KEEP").content.decode()

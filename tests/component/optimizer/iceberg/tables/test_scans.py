@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from optimizer.iceberg.tables.services.scans import KEPT_DAYS
 from optimizer.models import IcebergTable, ScanFilter
 from portal.access.models import User
 from portal.connectors.lake_config import LakeConfig
+from stack.demo_days import Progress
 from tests.component.conftest import People
 from tests.component.optimizer.optimizer_rows import iceberg
 from tests.component.portal.ui.table_rows import listed
@@ -81,6 +83,17 @@ def test_scans_are_summed_by_column_and_kind_and_shown(people: People, table: Ic
     assert "left out 49 % of the files" in text
     assert "72 %" in text
     assert ">Scans<" in owner.get("/tables/shop/clicks/?lake=main").content.decode()
+
+
+def test_while_a_day_is_played_scans_count_as_of_that_day(
+    people: People, table: IcebergTable, settings: Any, tmp_path: Path
+) -> None:
+    settings.LAKEWARDEN_DEMO_PROGRESS = str(tmp_path / "played.json")
+    Progress(tmp_path / "played.json", n_days=9).begin(4, days_ago=5)
+    assert send(people.owner, report(ID)).status_code == 204
+    assert send(people.owner, report(True)).status_code == 204
+    (day,) = set(ScanFilter.objects.values_list("day", flat=True))
+    assert day == (timezone.now() - timedelta(days=5)).date()
 
 
 def test_what_is_no_column_of_the_table_is_left_out(people: People, table: IcebergTable) -> None:

@@ -1,0 +1,1 @@
+"""Advice played day by day."""
