@@ -50,7 +50,7 @@ def read_definition(words: Words) -> Definition:
         found.is_nullable = False
     found.type = _type(words)
     while not words.is_at_end:
-        if not (_value(words, found) or _kept(words, found) or _skipped(words, found)):
+        if not (_value(words, found) or _kept(words, found) or _skipped(words)):
             raise words.unreadable("an attribute of a column")
     return found
 
@@ -118,7 +118,7 @@ def _value(words: Words, found: Definition) -> bool:
 
 def _kept(words: Words, found: Definition) -> bool:
     """Read an attribute without a value; False where none is next."""
-    if words.accept("NOT NULL"):
+    if words.accept("NOT NULL", "AUTO_INCREMENT"):
         found.is_nullable = False
     elif words.accept("NULL"):
         found.is_nullable = True
@@ -140,13 +140,10 @@ def _kept(words: Words, found: Definition) -> bool:
     return True
 
 
-def _skipped(words: Words, found: Definition) -> bool:
+def _skipped(words: Words) -> bool:
     """Read what says nothing about values; False where none is next."""
     if words.accept("CONSTRAINT") and not words.next_is("CHECK"):
         words.name()
-    if words.accept("AUTO_INCREMENT"):
-        found.is_nullable = False
-        return True
     if words.accept("ASCII", "UNICODE", "BINARY", "NOT ENFORCED", "ENFORCED"):
         return True
     if words.accept("SERIAL DEFAULT VALUE", "WITHOUT SYSTEM VERSIONING", "WITH SYSTEM VERSIONING"):
