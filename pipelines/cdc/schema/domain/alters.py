@@ -54,6 +54,10 @@ class Alter:
 
     def steps(self, words: Words) -> Iterator[Step]:
         """Yield what the actions do, in their order; what is not known as a step that says so."""
+        if words.next_is(*_REMOVING, *_PARTITIONING):
+            is_removing = words.next_is(*_REMOVING)
+            yield self._rest(Does.REMOVE_ROWS if is_removing else Does.PARTITIONING, words)
+            return
         for action in words.parts():
             text = action.rest
             try:
@@ -62,11 +66,7 @@ class Alter:
                 yield self._step(Does.UNREAD, text=f"{text}: {error}")
 
     def _action(self, words: Words) -> Iterator[Step]:
-        if words.next_is(*_REMOVING):
-            yield self._step(Does.REMOVE_ROWS, text=words.rest)
-        elif words.next_is(*_PARTITIONING):
-            yield self._step(Does.PARTITIONING, text=words.rest)
-        elif words.word() in self._readers:
+        if words.word() in self._readers:
             reader = self._readers[words.word()]
             words.skip()
             yield from reader(words)
@@ -104,17 +104,17 @@ class Alter:
 
     def _modify(self, words: Words) -> Iterator[Step]:
         words.accept("COLUMN")
-        words.accept(*_EXISTS)
+        is_optional = words.accept(*_EXISTS)
         found = read_definition(words)
-        yield self._defined(Does.MODIFY_COLUMN, found.name, found)
+        yield self._defined(Does.MODIFY_COLUMN, found.name, found, is_optional=is_optional)
         yield from self._key_of(found)
 
     def _change(self, words: Words) -> Iterator[Step]:
         words.accept("COLUMN")
-        words.accept(*_EXISTS)
+        is_optional = words.accept(*_EXISTS)
         old = words.name()
         found = read_definition(words)
-        yield self._defined(Does.MODIFY_COLUMN, old, found)
+        yield self._defined(Does.MODIFY_COLUMN, old, found, is_optional=is_optional)
         yield from self._key_of(found)
 
     def _drop(self, words: Words) -> Iterator[Step]:
@@ -128,8 +128,8 @@ class Alter:
             yield self._step(Does.PRIMARY_KEY if is_primary else Does.INDEX)
         else:
             words.accept("COLUMN")
-            words.accept(*_EXISTS)
-            yield self._step(Does.DROP_COLUMN, column=words.name())
+            is_optional = words.accept(*_EXISTS)
+            yield self._step(Does.DROP_COLUMN, column=words.name(), is_optional=is_optional)
             words.accept("RESTRICT", "CASCADE")
 
     def _alter(self, words: Words) -> Iterator[Step]:
@@ -151,10 +151,12 @@ class Alter:
 
     def _rename(self, words: Words) -> Iterator[Step]:
         if words.accept("COLUMN"):
-            words.accept(*_EXISTS)
+            is_optional = words.accept(*_EXISTS)
             old = words.name()
             words.expect("TO")
-            yield self._step(Does.RENAME_COLUMN, column=old, new_name=words.name())
+            yield self._step(
+                Does.RENAME_COLUMN, column=old, new_name=words.name(), is_optional=is_optional
+            )
         elif words.next_is("INDEX", "KEY"):
             yield self._rest(Does.INDEX, words)
         else:
@@ -189,8 +191,16 @@ class Alter:
             words.skip()
         return self._step(does, text=text)
 
-    def _defined(self, does: Does, column: str, found: Definition) -> Step:
-        return self._step(does, column=column, definition=found.column(), place=found.place)
+    def _defined(
+        self, does: Does, column: str, found: Definition, *, is_optional: bool = False
+    ) -> Step:
+        return self._step(
+            does,
+            column=column,
+            definition=found.column(),
+            place=found.place,
+            is_optional=is_optional,
+        )
 
     def _key_of(self, found: Definition) -> Iterator[Step]:
         if found.is_key:

@@ -14,7 +14,7 @@ from datetime import datetime
 from decimal import Decimal
 from functools import partial
 
-from pipelines.cdc.schema.domain.texts import GREATEST_FLOAT, shortest_float
+from pipelines.cdc.schema.domain.texts import shortest_float
 
 _INTEGER = re.compile(r"-?\d+")
 _DECIMAL = re.compile(r"-?(\d+)(?:\.(\d+))?")
@@ -56,9 +56,11 @@ def _float(text: str) -> str:
     number = float(text)
     if math.isinf(number) or math.isnan(number):
         return ""
-    if abs(number) > GREATEST_FLOAT:
+    try:
+        shortest = shortest_float(number)
+    except OverflowError:
         return "it is beyond the range of float"
-    return "" if _is_same(shortest_float(number), text) else "it has more digits than float holds"
+    return "" if _is_same(shortest, text) else "it has more digits than float holds"
 
 
 def _double(text: str) -> str:

@@ -4,6 +4,7 @@ The changes come of the schemas; the statement that led from one to the other ad
 show: which column was renamed, and what happened to rows or to the table as a whole.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 
 import msgspec
@@ -14,8 +15,7 @@ from pipelines.cdc.schema.domain.type_changes import Class, judge_type
 from pipelines.cdc.schema.domain.types import ColumnType, parse_type
 from portal.lake.errors import RuleViolation
 
-_CONSTANTS = ("'", '"', "-", ".", *"0123456789")
-_WORDS = {"null", "true", "false"}
+_CONSTANT = re.compile(r"(?:[bxn]?'.*'|\".*\"|[-+]?[\d.][\w.+-]*|null|true|false|)", re.DOTALL)
 _WHOLE = {
     Does.TRUNCATE: "The table was truncated: its rows are gone without a row of it in the log.",
     Does.DROP_TABLE: "The table was dropped.",
@@ -29,7 +29,7 @@ class SchemaChange(msgspec.Struct, frozen=True, omit_defaults=True):
     """One thing that changed."""
 
     what: str
-    """`add`, `drop`, `rename`, `type`, `null`, `key`, `table`, and others, for pages to group by."""
+    """`add`, `drop`, `rename`, `type`, `null`, `key`, `table` and others, for pages to group by."""
     cls: Class
     reason: str
     column: str = ""
@@ -55,9 +55,9 @@ def classify(
     `partitioning` names the columns by which the lake's table is partitioned.
     """
     steps = [] if statement is None else _of_table(statement.steps, old)
-    renames = _renames(steps)
+    renames = _renames(steps, old)
     found = [
-        *_of_statement(steps, old),
+        *_of_statement(steps, old, new),
         *_of_key(old, new, renames),
         *_of_columns(old, new, renames),
         *_recomputed(steps, old),
@@ -78,21 +78,30 @@ def _of_table(steps: Iterable[Step], table: TableSchema) -> list[Step]:
     return [step for step in steps if is_of(step)]
 
 
-def _renames(steps: Iterable[Step]) -> dict[str, str]:
-    """Return the new name of each column that the statement renames."""
+def _renames(steps: Iterable[Step], old: TableSchema) -> dict[str, str]:
+    """Return the new name of each column that the statement renames; letters may be of any case."""
+    names = {name.casefold(): name for name in old.names}
     return {
-        step.column: step.new_name or (step.definition.name if step.definition else step.column)
+        names.get(step.column.casefold(), step.column): step.new_name
+        or (step.definition.name if step.definition else step.column)
         for step in steps
         if step.does in {Does.RENAME_COLUMN, Does.MODIFY_COLUMN}
     }
 
 
-def _of_statement(steps: Iterable[Step], table: TableSchema) -> Iterator[SchemaChange]:
+def _of_statement(
+    steps: Iterable[Step], table: TableSchema, new: TableSchema
+) -> Iterator[SchemaChange]:
     for step in steps:
         if step.does in _WHOLE:
             yield SchemaChange("table", Class.REFUSED, _WHOLE[step.does])
         elif step.does is Does.RENAME_TABLE:
             yield SchemaChange("table", Class.REFUSED, _of_rename(step, table))
+        elif step.does is Does.DROP_COLUMN and (again := new.column(step.column)) is not None:
+            reason = f"{step.column} was dropped and added again: its values are others now."
+            yield SchemaChange(
+                "drop", Class.PERSON, reason, step.column, table.column(step.column), again
+            )
         elif step.does is Does.REMOVE_ROWS:
             yield SchemaChange(
                 "rows",
@@ -160,9 +169,12 @@ def _of_columns(
     for column in came.values():
         yield _added(column)
     for name, before in former.items():
-        after = new.column(name)
-        if after is not None:
-            yield from _modified(before, after)
+        yield from (
+            change
+            for after in new.columns
+            if after.name == name
+            for change in _modified(before, after)
+        )
     if _moved(old, new, renames):
         yield SchemaChange("order", Class.AUTO, "Columns are in another order; values have names.")
 
@@ -222,49 +234,44 @@ def _added(column: Column) -> SchemaChange:
 
 
 def _modified(old: Column, new: Column) -> Iterator[SchemaChange]:
-    def change(what: str, cls: Class, reason: str) -> SchemaChange:
-        return SchemaChange(what, cls, reason, new.name, old, new)
+    for what, cls, reason in (*_of_values(old, new), *_of_attributes(old, new)):
+        yield SchemaChange(what, cls, reason, new.name, old, new)
 
+
+def _of_values(old: Column, new: Column) -> Iterator[tuple[str, Class, str]]:
     if old.name != new.name:
-        yield change(
-            "rename", Class.PERSON, f"{old.name} was renamed to {new.name}: readers use its name."
-        )
+        yield "rename", Class.PERSON, f"{old.name} was renamed to {new.name}: readers use its name."
     before, after = _type(old), _type(new)
     if isinstance(after, str):
-        yield change("type", Class.REFUSED, after)
+        yield "type", Class.REFUSED, after
     elif isinstance(before, ColumnType) and before != after:
-        yield change("type", *judge_type(before, after))
+        yield "type", *judge_type(before, after)
     if old.charset and new.charset and old.charset != new.charset:
-        yield change(
-            "charset",
-            Class.PERSON,
-            f"The charset was {old.charset} and is {new.charset}: letters that it does not have"
-            " are lost.",
-        )
+        reason = f"The charset was {old.charset} and is {new.charset}: letters may be lost."
+        yield "charset", Class.PERSON, reason
     if old.is_nullable and not new.is_nullable:
-        yield change(
-            "null",
-            Class.PERSON,
-            "The column is NOT NULL now: the source may have put another value in the place of NULL.",
-        )
-    elif old.is_nullable != new.is_nullable:
-        yield change("null", Class.AUTO, "The column may be NULL.")
+        reason = "The column is NOT NULL now: NULL may have become another value at the source."
+        yield "null", Class.PERSON, reason
     if new.is_generated and not old.is_generated:
-        yield change(
-            "generated", Class.PERSON, "The column is computed now: the source recomputed its rows."
-        )
-    elif old.is_generated != new.is_generated:
-        yield change("generated", Class.AUTO, "The column is no longer computed.")
+        reason = "The column is computed now: the source recomputed its rows."
+        yield "generated", Class.PERSON, reason
+
+
+def _of_attributes(old: Column, new: Column) -> Iterator[tuple[str, Class, str]]:
+    if new.is_nullable and not old.is_nullable:
+        yield "null", Class.AUTO, "The column may be NULL."
+    if old.is_generated and not new.is_generated:
+        yield "generated", Class.AUTO, "The column is no longer computed."
     if old.is_invisible != new.is_invisible:
-        yield change("visible", Class.AUTO, "Visibility changed; the log has every column.")
+        yield "visible", Class.AUTO, "Visibility changed; the log has every column."
     if old.default != new.default:
-        yield change("default", Class.AUTO, "The default of new rows changed.")
+        yield "default", Class.AUTO, "The default of new rows changed."
     if old.comment != new.comment:
-        yield change("comment", Class.AUTO, "The comment changed.")
+        yield "comment", Class.AUTO, "The comment changed."
 
 
 def _recomputed(steps: Iterable[Step], old: TableSchema) -> Iterator[SchemaChange]:
-    """A schema has no expressions, so a generated column that is named in a statement may differ."""
+    """A schema has no expressions: a generated column that a statement names may be another."""
     for step in steps:
         column = old.column(step.column)
         if (
@@ -316,7 +323,4 @@ def _type(column: Column) -> ColumnType | str:
 
 
 def _is_constant(default: str | None) -> bool:
-    if default is None:
-        return True
-    text = default.strip().lower()
-    return text in _WORDS or text == "" or text.startswith(_CONSTANTS)
+    return default is None or _CONSTANT.fullmatch(default.strip().lower()) is not None

@@ -41,6 +41,8 @@ def read_statement(text: str, db: str) -> Statement:
     """Read a statement that was made in the database `db`; never fails."""
     try:
         words = Words.of(text)
+        if words.is_compound:
+            raise Unreadable("it is more than one statement")
         return Statement(text, tuple(_steps(words, db)))
     except Unreadable as error:
         return Statement(text, (Step(Does.UNREAD, text=f"{text[:1000]}: {error}"),))

@@ -10,7 +10,7 @@ from typing import Self
 
 from sqlglot.dialects.mysql import MySQL
 from sqlglot.errors import SqlglotError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 STRING = r"'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\""
 _COMMENT = re.compile(
@@ -21,6 +21,7 @@ _COMMENT = re.compile(
 _QUOTED = {TokenType.IDENTIFIER}
 _STRINGS = {TokenType.STRING, TokenType.NATIONAL_STRING}
 _LITERALS = {*_STRINGS, TokenType.NUMBER, TokenType.BIT_STRING, TokenType.HEX_STRING}
+_PROGRAMS = {"PROCEDURE", "FUNCTION", "TRIGGER", "EVENT", "PACKAGE"}
 _OPEN, _CLOSE = {"(", "["}, {")", "]"}
 
 
@@ -68,9 +69,17 @@ class Words:
             raise Unreadable("a string or a name has no end") from error
         while tokens and tokens[-1].text == ";":
             tokens.pop()
-        if any(token.token_type is TokenType.SEMICOLON for token in tokens):
-            raise Unreadable("it is more than one statement")
         return cls(text, tokens)
+
+    @property
+    def is_compound(self) -> bool:
+        """Whether it is more than one statement, and not the body of a stored program."""
+        for token in self._tokens:
+            if token.token_type is TokenType.SEMICOLON:
+                return True
+            if token.token_type is TokenType.VAR and token.text.upper() in _PROGRAMS:
+                return False
+        return False
 
     @property
     def is_at_end(self) -> bool:

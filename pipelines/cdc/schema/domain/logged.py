@@ -1,9 +1,10 @@
 """Repairs values that mysql-replication reads otherwise than the server wrote them.
 
-Each repair was seen against MariaDB 10.11 with mysql-replication 1.0.17. Two losses cannot be
+Each repair was seen against MariaDB 10.11 with mysql-replication 1.0.17. Three losses cannot be
 repaired from a value: members of an enum or set in another charset than UTF-8 come as empty texts
-(give the reader the members of the schema), and a date that is in no calendar, such as 2024-02-31,
-comes without its digits; it becomes the zero date here, which fits no date of the lake either.
+(give the reader the members of the schema); a date that is in no calendar, such as 2024-02-31,
+comes without its digits, and becomes the zero date here, which fits no date of the lake either; and
+a document of MySQL that is only `null` comes as NULL.
 """
 
 import math

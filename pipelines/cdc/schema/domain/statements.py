@@ -56,6 +56,8 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     """The primary key that is set; empty where it is dropped, or not said."""
     value: str | None = None
     """Of a default, its text; of a charset, its name; of visibility, `1` or `0`."""
+    is_optional: bool = False
+    """Whether the column may not be there: IF EXISTS."""
     text: str = ""
     """What could not be read, and why."""
 

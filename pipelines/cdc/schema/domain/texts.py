@@ -25,6 +25,7 @@ import re
 import struct
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Context, Decimal
 from typing import Any
@@ -33,7 +34,6 @@ from pipelines.cdc.schema.domain.types import ColumnType, Kind
 from portal.lake.errors import RuleViolation
 
 _EXACT = Context(prec=120)
-GREATEST_FLOAT: float = struct.unpack("<f", b"\xff\xff\x7f\x7f")[0]
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(r"(\d{4}-\d{2}-\d{2})(?: (\d{2}:\d{2}:\d{2})(?:\.(\d{1,6}))?)?")
 _TIME = re.compile(r"(-?\d{2,3}:\d{2}:\d{2})(?:\.(\d{1,6}))?")
@@ -82,13 +82,18 @@ def _float(value: object, _: ColumnType) -> str:
 
 
 def shortest_float(number: float) -> str:
-    """Return the shortest text that gives the same float of 32 bits."""
+    """Return the shortest text that gives the same float of 32 bits.
+
+    Raises:
+        OverflowError: no float of 32 bits is near the number.
+    """
     wanted = struct.pack("<f", number)
     (single,) = struct.unpack("<f", wanted)
     for digits in range(1, 10):
         short = float(f"{single:.{digits}g}")
-        if abs(short) <= GREATEST_FLOAT and struct.pack("<f", short) == wanted:
-            return repr(short)
+        with suppress(OverflowError):
+            if struct.pack("<f", short) == wanted:
+                return repr(short)
     return repr(single)
 
 
