@@ -86,12 +86,12 @@ class Alter:
             yield self._rest(Does.INDEX, words)
         else:
             words.accept("COLUMN")
-            words.accept(*_EXISTS)
+            is_optional = words.accept(*_EXISTS)
             group = words.group()
             for one in group.parts() if group else [words]:
-                yield from self._added(one)
+                yield from self._added(one, is_optional=is_optional)
 
-    def _added(self, words: Words) -> Iterator[Step]:
+    def _added(self, words: Words, *, is_optional: bool) -> Iterator[Step]:
         """An index may stand between the columns in parentheses."""
         if (key := read_primary_key(words)) is not None:
             yield self._step(Does.PRIMARY_KEY, key=key)
@@ -99,7 +99,7 @@ class Alter:
             yield self._rest(Does.INDEX, words)
         else:
             found = read_definition(words)
-            yield self._defined(Does.ADD_COLUMN, found.name, found)
+            yield self._defined(Does.ADD_COLUMN, found.name, found, is_optional=is_optional)
             yield from self._key_of(found)
 
     def _modify(self, words: Words) -> Iterator[Step]:

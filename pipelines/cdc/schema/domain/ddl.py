@@ -41,9 +41,10 @@ def read_statement(text: str, db: str) -> Statement:
     """Read a statement that was made in the database `db`; never fails."""
     try:
         words = Words.of(text)
-        if words.is_compound:
+        steps = () if words.is_compound else tuple(_steps(words, db))
+        if words.is_compound or (steps and words.has_semicolon):
             raise Unreadable("it is more than one statement")
-        return Statement(text, tuple(_steps(words, db)))
+        return Statement(text, steps)
     except Unreadable as error:
         return Statement(text, (Step(Does.UNREAD, text=f"{text[:1000]}: {error}"),))
 

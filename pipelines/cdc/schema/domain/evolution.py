@@ -17,8 +17,13 @@ _OF_COLUMNS = {Does.MODIFY_COLUMN, Does.RENAME_COLUMN, Does.SET_DEFAULT, Does.SE
 _WITH_CHARSET = {Kind.TEXT, Kind.ENUM, Kind.SET}
 
 
-def evolved(schema: TableSchema, statement: Statement, *, version: int) -> TableSchema:
+def evolved(
+    schema: TableSchema, statement: Statement, *, version: int, is_mariadb: bool = False
+) -> TableSchema:
     """Return the schema after a statement; the same one where it changes no column and no key.
+
+    MariaDB has JSON as `longtext`. A wider charset may make a `text` a `mediumtext` at the server,
+    which makes no difference to the lake and is not followed here.
 
     Raises:
         RuleViolation: `cdc.ddl`, where the statement was not read wholly, or names what the schema
@@ -31,6 +36,8 @@ def evolved(schema: TableSchema, statement: Statement, *, version: int) -> Table
     columns = _columns(schema, steps)
     key = _key(schema, steps, columns)
     columns = [replace(one, is_nullable=one.is_nullable and one.name not in key) for one in columns]
+    if is_mariadb:
+        columns = [replace(one, type="longtext") if one.type == "json" else one for one in columns]
     if (tuple(columns), key) == (schema.columns, schema.key):
         return schema
     return replace(
@@ -44,26 +51,25 @@ def evolved(schema: TableSchema, statement: Statement, *, version: int) -> Table
 
 
 def _columns(schema: TableSchema, steps: Sequence[Step]) -> list[Column]:
-    """Old columns are dropped, altered and renamed first; then what has a place is put there."""
-    columns, placed = _kept(schema, steps)
+    """Old columns are dropped, altered and renamed first; then new ones come, and places count."""
+    columns = _kept(schema, steps)
+    before = {name.casefold() for name in schema.names}
     for step in steps:
-        names = {one.name.casefold() for one in columns}
-        added = step.definition if step.does is Does.ADD_COLUMN else None
-        if added is not None and added.name.casefold() not in names:
-            columns.append(added)
-            placed.append((added, step.place))
-    for column, place in placed:
-        _put(schema, columns, column, place)
+        name = step.definition.name.casefold() if step.definition else ""
+        if step.does is Does.ADD_COLUMN and step.definition is not None:
+            if step.is_optional and name in before:
+                continue
+            columns.append(step.definition)
+        if step.place is not None:
+            _put(schema, columns, name, step.place)
     for step in steps:
         if step.does is Does.CHARSET:
             columns = [_charset(one, step.value or "") for one in columns]
     return columns
 
 
-def _kept(
-    schema: TableSchema, steps: Sequence[Step]
-) -> tuple[list[Column], list[tuple[Column, str | None]]]:
-    """Return the old columns as they are afterwards, and which of them get a new place."""
+def _kept(schema: TableSchema, steps: Sequence[Step]) -> list[Column]:
+    """Return the old columns as they are afterwards, at their places."""
     names = {name.casefold() for name in schema.names}
     dropped: set[str] = set()
     altered: dict[str, list[Step]] = {}
@@ -77,16 +83,15 @@ def _kept(
             dropped.add(name)
         else:
             altered.setdefault(name, []).append(step)
-    pairs = [
+    return [
         _altered(old, altered.get(old.name.casefold(), []))
         for old in schema.columns
         if old.name.casefold() not in dropped
     ]
-    return [column for column, _ in pairs], [pair for pair in pairs if pair[1] is not None]
 
 
-def _altered(old: Column, steps: Sequence[Step]) -> tuple[Column, str | None]:
-    column, place = old, None
+def _altered(old: Column, steps: Sequence[Step]) -> Column:
+    column = old
     for step in steps:
         if step.does is Does.RENAME_COLUMN:
             column = replace(column, name=step.new_name)
@@ -96,17 +101,17 @@ def _altered(old: Column, steps: Sequence[Step]) -> tuple[Column, str | None]:
             column = replace(column, is_invisible=step.value == "0")
         elif step.definition is not None:
             column = step.definition
-            place = step.place
             if not column.charset and parse_type(column.type).kind in _WITH_CHARSET:
                 column = replace(column, charset=old.charset)
-    return column, place
+    return column
 
 
-def _put(schema: TableSchema, columns: list[Column], column: Column, place: str | None) -> None:
-    if place is None:
-        return
-    columns.remove(column)
+def _put(schema: TableSchema, columns: list[Column], name: str, place: str) -> None:
     names = [one.name.casefold() for one in columns]
+    if name not in names:  # an optional column that is not there
+        return
+    column = columns.pop(names.index(name))
+    names.remove(name)
     if place and place.casefold() not in names:
         raise _refused(schema, f"the table has no column {place}")
     columns.insert(names.index(place.casefold()) + 1 if place else 0, column)

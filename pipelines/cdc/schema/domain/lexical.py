@@ -72,6 +72,11 @@ class Words:
         return cls(text, tokens)
 
     @property
+    def has_semicolon(self) -> bool:
+        """Whether a semicolon stands between two words."""
+        return any(token.token_type is TokenType.SEMICOLON for token in self._tokens)
+
+    @property
     def is_compound(self) -> bool:
         """Whether it is more than one statement, and not the body of a stored program."""
         for token in self._tokens:

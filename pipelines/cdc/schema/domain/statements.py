@@ -57,7 +57,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     value: str | None = None
     """Of a default, its text; of a charset, its name; of visibility, `1` or `0`."""
     is_optional: bool = False
-    """Whether the column may not be there: IF EXISTS."""
+    """Whether it is left out where the column is not there, or is: IF EXISTS, IF NOT EXISTS."""
     text: str = ""
     """What could not be read, and why."""
 

@@ -263,7 +263,7 @@ UNREAD = [
     ("", "ALTER TABLE t ADD c INT COMMENT 'no end"),
     ("", "ALTER TABLE t ADD c INT; DROP TABLE t"),
     ("", "BEGIN; DROP TABLE t"),
-    ("", "CREATE TABLE `event` (a INT); DROP TABLE t"),
+    ("", "CREATE TABLE event (a INT); DROP TABLE t"),
     ("", "CREATE INDEX i ON t (a); DROP TABLE t"),
     ("", "ALTER TABLE"),
     ("", "CREATE TABLE a (id INT"),
