@@ -35,17 +35,6 @@ class Treatment(StrEnum):
     ENCRYPTED = "encrypted"
 
 
-_MOVES = {
-    State.SEEN: (State.PENDING,),
-    State.PENDING: (State.APPROVED, State.REFUSED),
-    State.APPROVED: (State.REPLAYING,),
-    State.REFUSED: (State.PENDING,),
-    # A replay that failed begins again.
-    State.REPLAYING: (State.LIVE, State.APPROVED),
-    State.LIVE: (),
-}
-
-
 class AsideColumn(msgspec.Struct, frozen=True, omit_defaults=True):
     """A column of a captured table that is, or was, aside."""
 
@@ -64,7 +53,7 @@ class AsideColumn(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def ask(self) -> "AsideColumn":
         """Return it with its owner asked; also again after a refusal."""
-        return replace(self._moved(State.PENDING), decided_by="")
+        return replace(self._moved(State.PENDING, State.SEEN, State.REFUSED), decided_by="")
 
     def approve(self, treatment: Treatment, *, version: int, by: str) -> "AsideColumn":
         """Return it released: records after `version` are written by the apply."""
@@ -74,26 +63,24 @@ class AsideColumn(msgspec.Struct, frozen=True, omit_defaults=True):
                 f"{self._name} came at version {self.added_at}; it cannot be approved from"
                 f" {version}.",
             )
-        moved = self._moved(State.APPROVED)
+        moved = self._moved(State.APPROVED, State.PENDING)
         return replace(moved, treatment=treatment, approved_at=version, decided_by=by)
 
     def refuse(self, *, by: str) -> "AsideColumn":
         """Return it refused; whoever stores this purges its values."""
-        return replace(self._moved(State.REFUSED), decided_by=by)
+        return replace(self._moved(State.REFUSED, State.PENDING), decided_by=by)
 
     def replay(self) -> "AsideColumn":
         """Return it with its replay begun."""
-        return self._moved(State.REPLAYING)
+        return self._moved(State.REPLAYING, State.APPROVED)
 
     def retry(self) -> "AsideColumn":
-        """Return it with its replay to begin again."""
-        if self.state is not State.REPLAYING:
-            raise self._refused(State.APPROVED)
-        return self._moved(State.APPROVED)
+        """Return it with its replay to begin again, where it failed."""
+        return self._moved(State.APPROVED, State.REPLAYING)
 
     def finish(self) -> "AsideColumn":
         """Return it with every row replayed."""
-        return self._moved(State.LIVE)
+        return self._moved(State.LIVE, State.REPLAYING)
 
     def is_written(self, version: int) -> bool:
         """Tell whether the apply writes the column of a record, instead of keeping it aside."""
@@ -103,16 +90,13 @@ class AsideColumn(msgspec.Struct, frozen=True, omit_defaults=True):
         """Tell whether the column's value of a record is kept aside."""
         return self.state is not State.REFUSED and not self.is_written(version)
 
-    def _moved(self, state: State) -> "AsideColumn":
-        if state not in _MOVES[self.state]:
-            raise self._refused(state)
+    def _moved(self, state: State, *allowed: State) -> "AsideColumn":
+        if self.state not in allowed:
+            raise RuleViolation(
+                "cdc.aside_state",
+                f"{self._name} is {self.state}; it cannot become {state}. Reload the page.",
+            )
         return replace(self, state=state)
-
-    def _refused(self, state: State) -> RuleViolation:
-        return RuleViolation(
-            "cdc.aside_state",
-            f"{self._name} is {self.state}; it cannot become {state}. Reload the page.",
-        )
 
     @property
     def _name(self) -> str:

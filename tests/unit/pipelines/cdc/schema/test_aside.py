@@ -72,6 +72,7 @@ def test_each_value_is_aside_or_written_and_never_both() -> None:
     approved = SEEN.ask().approve(Treatment.PLAIN, version=150, by="ann")
     for version in (100, 150, 151, 200):
         assert approved.is_kept(version) != approved.is_written(version)
+        assert approved.is_written(version) == (version > 150)
     assert SEEN.is_kept(10**6)
     refused = SEEN.ask().refuse(by="ann")
     assert not refused.is_kept(120)
@@ -81,6 +82,7 @@ def test_each_value_is_aside_or_written_and_never_both() -> None:
 def test_a_row_without_its_value_aside_is_read_again() -> None:
     approved = SEEN.ask().approve(Treatment.PLAIN, version=150, by="ann")
     assert replay_of(approved, 120, {110: "old"}).action is Replay.MISSING
+    assert replay_of(approved, 100, {}).action is Replay.MISSING
     assert replay_of(approved, 120, {120: None}).action is Replay.WRITE
     assert replay_of(approved, 99, {}).value == "none"
     assert replay_of(approved, None, {120: "x"}).action is Replay.SKIP

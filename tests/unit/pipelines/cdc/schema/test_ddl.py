@@ -50,7 +50,8 @@ DOES = [
     ("add column", "ALTER TABLE t ADD c UUID DEFAULT uuid()"),
     (
         "add column",
-        "ALTER TABLE t ADD c DATETIME(6) DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6)",
+        "ALTER TABLE t ADD c DATETIME(6) DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE"
+        " CURRENT_TIMESTAMP(6)",
     ),
     ("add column", "ALTER TABLE t ADD c DOUBLE PRECISION UNSIGNED ZEROFILL DEFAULT -1.5e3"),
     ("add column", "ALTER TABLE t ADD c NATIONAL VARCHAR(5) COLLATE utf8mb3_bin"),
@@ -144,11 +145,13 @@ DOES = [
     ("modify column", "ALTER TABLE `users` CHANGE `age` `age` bigint DEFAULT NULL"),
     (
         "modify column",
-        "ALTER TABLE `users` CHANGE `name` `full_name` varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL",
+        "ALTER TABLE `users` CHANGE `name` `full_name` varchar(255) CHARACTER SET"
+        " utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL",
     ),
     (
         "index",
-        "ALTER TABLE `posts` ADD CONSTRAINT `fk_rails_5b5ddfd518` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`)",
+        "ALTER TABLE `posts` ADD CONSTRAINT `fk_rails_5b5ddfd518` FOREIGN KEY"
+        " (`user_id`) REFERENCES `users` (`id`)",
     ),
     ("", "CREATE UNIQUE INDEX `index_users_on_email` ON `users` (`email`)"),
     ("", "DROP INDEX `index_users_on_email` ON `users`"),
@@ -156,12 +159,14 @@ DOES = [
     # Django.
     (
         "add column",
-        "ALTER TABLE `app_book` ADD COLUMN `pages` integer UNSIGNED DEFAULT 0 NOT NULL CHECK (`pages` >= 0)",
+        "ALTER TABLE `app_book` ADD COLUMN `pages` integer UNSIGNED DEFAULT 0 NOT NULL"
+        " CHECK (`pages` >= 0)",
     ),
     ("set default", "ALTER TABLE `app_book` ALTER COLUMN `pages` DROP DEFAULT"),
     (
         "add column, index",
-        "ALTER TABLE `app_book` ADD COLUMN `author_id` bigint NULL , ADD CONSTRAINT `app_book_author_id_fk` FOREIGN KEY (`author_id`) REFERENCES `app_author`(`id`)",
+        "ALTER TABLE `app_book` ADD COLUMN `author_id` bigint NULL , ADD CONSTRAINT"
+        " `app_book_author_id_fk` FOREIGN KEY (`author_id`) REFERENCES `app_author`(`id`)",
     ),
     ("modify column", "ALTER TABLE `app_book` MODIFY `title` varchar(300) NOT NULL"),
     ("modify column", "ALTER TABLE `app_book` CHANGE `title` `name` varchar(200) NOT NULL"),
@@ -171,12 +176,15 @@ DOES = [
     ("add column", "alter /* gh-ost */ table `shop`.`_orders_gho` add column note varchar(20)"),
     (
         "rename table, rename table",
-        "rename /* gh-ost */ table `shop`.`orders` to `shop`.`_orders_del`, `shop`.`_orders_gho` to `shop`.`orders`",
+        "rename /* gh-ost */ table `shop`.`orders` to `shop`.`_orders_del`,"
+        " `shop`.`_orders_gho` to `shop`.`orders`",
     ),
     ("drop table", "drop /* gh-ost */ table if exists `shop`.`_orders_ghc`"),
     (
         "create table",
-        "CREATE TABLE `shop`.`_orders_new` (\n  `id` int(11) NOT NULL AUTO_INCREMENT,\n  `note` text,\n  PRIMARY KEY (`id`),\n  KEY `k` (`note`(10))\n) ENGINE=InnoDB DEFAULT CHARSET=latin1",
+        "CREATE TABLE `shop`.`_orders_new` (\n  `id` int(11) NOT NULL AUTO_INCREMENT,\n "
+        " `note` text,\n  PRIMARY KEY (`id`),\n  KEY `k` (`note`(10))\n) ENGINE=InnoDB"
+        " DEFAULT CHARSET=latin1",
     ),
     (
         "add column, option, option",
@@ -184,7 +192,8 @@ DOES = [
     ),
     (
         "rename table, rename table",
-        "RENAME TABLE `shop`.`orders` TO `shop`.`_orders_old`, `shop`.`_orders_new` TO `shop`.`orders`",
+        "RENAME TABLE `shop`.`orders` TO `shop`.`_orders_old`, `shop`.`_orders_new` TO"
+        " `shop`.`orders`",
     ),
     ("drop table", "DROP TABLE IF EXISTS `shop`.`_orders_old`"),
     ("", "DROP TRIGGER IF EXISTS `shop`.`pt_osc_shop_orders_del`"),
@@ -228,7 +237,8 @@ NOTHING = [
     "OPTIMIZE TABLE t",
     "REPAIR TABLE t",
     "CREATE VIEW v AS SELECT 1",
-    "CREATE OR REPLACE ALGORITHM=UNDEFINED DEFINER=`root`@`%` SQL SECURITY DEFINER VIEW v AS SELECT 1",
+    "CREATE OR REPLACE ALGORITHM=UNDEFINED DEFINER=`root`@`%` SQL SECURITY DEFINER"
+    " VIEW v AS SELECT 1",
     "CREATE DEFINER=`r`@`%` TRIGGER g AFTER INSERT ON t FOR EACH ROW DELETE FROM u",
     "CREATE DEFINER=`r`@`%` PROCEDURE p() BEGIN DROP TABLE t; TRUNCATE u; END",
     "CREATE FUNCTION f() RETURNS INT RETURN 1",
