@@ -77,7 +77,7 @@ def captures(draw: st.DrawFn) -> tuple[Source, list[Change]]:
     waiting = list(KEYS)
     for action in draw(st.lists(actions, max_size=25)):
         source.do(*action)
-        if waiting and draw(st.booleans()):
+        if draw(st.booleans()) and waiting:
             if waiting[0] not in noted:
                 noted[waiting[0]] = source.position
             else:
