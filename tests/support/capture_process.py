@@ -62,14 +62,16 @@ def main() -> int:
     """Capture until killed, or until an error, whose code is printed."""
     told = json.loads(Path(sys.argv[1]).read_text())
     limits = Limits(**told["config"].pop("limits"))
-    lists = {name: tuple(told["config"].pop(name)) for name in ("tables", "excluded")}
-    reloads = tuple((table, count) for table, count in told["config"].pop("reloads"))
-    config = SourceConfig(**told["config"], **lists, reloads=reloads, limits=limits)
+    lists = ("tables", "excluded")
+    told["config"] |= {name: tuple(told["config"][name]) for name in lists}
+    told["config"]["reloads"] = tuple(map(tuple, told["config"]["reloads"]))
+    config = SourceConfig(**told["config"], limits=limits)
     log = DirectoryLog(LocalFileSystem(), LakePath.parse(told["root"]))
     try:
         capture_run(config, log, lambda _: None, lambda: False)
     except PortalError as error:
-        print(error.code)
+        sys.stdout.write(error.code)
+        sys.stderr.write(error.message)
         return 1
     return 0
 

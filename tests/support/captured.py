@@ -151,5 +151,3 @@ def ordered(rows: Iterable[Row]) -> list[Row]:
 def schemas(log: DirectoryLog, table: str) -> list[TableSchema]:
     """Return a table's schemas by number."""
     return [one for one in log.schemas() if one.table == table]
-
-

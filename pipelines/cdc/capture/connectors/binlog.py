@@ -84,7 +84,7 @@ class Binlog:
         if kind in ROW_EVENTS:
             return self._rows(raw)
         if kind == _TABLE_MAP:
-            self._transactions.event(kind)
+            self._transactions.event(kind, raw.body)
             self._map(raw, schema_of)
         elif kind in (HEARTBEAT, HEARTBEAT_V2):
             return Idle()
@@ -98,7 +98,7 @@ class Binlog:
             if not self._transactions.query(text):
                 return Statement(raw.start, raw.end, raw.at * 1000, db, text)
         else:
-            self._transactions.event(kind)
+            self._transactions.event(kind, raw.body)
         if self._transactions.has_ended and not raw.is_artificial:
             return Committed(raw.end, raw.at * 1000)
         return None
@@ -129,7 +129,7 @@ class Binlog:
 def reader_of(
     told: tuple[MapColumn, ...], schema: TableSchema, charsets: Mapping[int, str]
 ) -> RowReader:
-    """Return the reader of rows that a table map describes, under the schema that agrees with it."""
+    """Return the reader of rows that a table map describes, under a schema that agrees."""
     cells = tuple(
         cell_of(
             one,
@@ -155,7 +155,7 @@ def _packed(raw: RawEvent) -> RuleViolation:
     if raw.kind == _PARTIAL_UPDATE:
         return RuleViolation(
             "cdc.row_image",
-            f"The update at {raw.start} has parts of JSON documents only; set "
+            f"At {raw.start} rows have parts of JSON documents only; set "
             "binlog_row_value_options to nothing, and raise the epoch of the source.",
         )
     return RuleViolation(

@@ -41,7 +41,7 @@ class Chunks:
     def __init__(self, config: SourceConfig, source: Source) -> None:
         self._config = config
         self._source = source
-        self._link = connect(config, conv=_ENCODERS)
+        self._link: Any = connect(config, conv=_ENCODERS)
         self._rows: dict[tuple[str, str], int] = {}
         self._settled: list[tuple[float, Position]] = []
 
@@ -101,7 +101,7 @@ class Chunks:
                 n_bytes += sum(map(len, filter(None, raw)))
                 if n_bytes > most and len(rows) < limit:
                     # What is left would have to be read to its end, so the connection goes.
-                    self._link._force_close()  # noqa: SLF001  (PyMySQL drains it otherwise)
+                    self._link._force_close()
                     break
             is_cut = n_bytes > most and len(rows) < limit
         if rows:
@@ -127,7 +127,8 @@ class Chunks:
     def _snapshot_position(self) -> Position | None:
         if not self._source.is_mariadb:
             return None
-        found = {row[0].lower(): row[1] for row in self._ask("SHOW STATUS LIKE 'binlog_snapshot_%'")}
+        rows = self._ask("SHOW STATUS LIKE 'binlog_snapshot_%'")
+        found = {row[0].lower(): row[1] for row in rows}
         file = found.get("binlog_snapshot_file")
         if not file:
             return None
@@ -173,8 +174,8 @@ class _Query:
         values = [_value(text, kind) for text, (_, kind) in zip(after, self._key, strict=False)]
         where, bound = _beyond(keys, values) if after else ("", [])
         order = ", ".join(name for name, _ in self._key)
-        head = f"SELECT {', '.join([*self._shown, *keys])} FROM {self._from}"
-        return f"{head}{where} ORDER BY {order} LIMIT {limit}", bound
+        parts = ["SELECT", ", ".join([*self._shown, *keys]), "FROM", self._from, where]
+        return " ".join([*parts, "ORDER BY", order, "LIMIT", str(limit)]), bound
 
     def row(self, raw: tuple[Any, ...]) -> Row:
         return {

@@ -11,8 +11,9 @@ import struct
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from pipelines.cdc.capture.connectors.mysql import Link, connect, translated
+from pipelines.cdc.capture.connectors.mysql import connect, translated
 from pipelines.cdc.capture.domain.config import SourceConfig
 from pipelines.cdc.changes.domain.positions import Position
 from portal.lake.errors import ExternalFailure
@@ -48,7 +49,8 @@ class Dump:
     def __init__(self, config: SourceConfig, position: Position) -> None:
         self._config = config
         self._position = position
-        self._link: Link = connect(config)
+        # PyMySQL has no words for replication, so its inner ones are used.
+        self._link: Any = connect(config)
         self._has_checksums = False
         self.is_hurried = False
         """Whether to yield None at once, rather than wait, while the server has nothing to send."""
@@ -69,7 +71,7 @@ class Dump:
             while self.is_hurried and not self._has_data():
                 yield None
             with translated(self._config):
-                packet = self._link._read_packet()  # noqa: SLF001  (PyMySQL has no replication)
+                packet = self._link._read_packet()
             if packet.is_eof_packet():
                 raise ExternalFailure(
                     "cdc.unreachable",
@@ -81,7 +83,7 @@ class Dump:
 
     def _has_data(self) -> bool:
         """Whether bytes came; a rest in the driver's buffer comes with the next heartbeat."""
-        return bool(select.select([self._link._sock], [], [], 0)[0])  # noqa: SLF001  (as above)
+        return bool(select.select([self._link._sock], [], [], 0)[0])
 
     def _ask(self) -> None:
         cursor = self._link.cursor()
@@ -101,13 +103,13 @@ class Dump:
         own_id = self._config.server_id
         body = struct.pack("<I", own_id) + host + b"\0\0" + struct.pack("<HII", 0, 0, 0)
         self._command(_COM_REGISTER_SLAVE, body)
-        self._link._read_packet()  # noqa: SLF001  (as above)
+        self._link._read_packet()
         file = self._position.file.encode()
         offset = max(self._position.offset, 4)
         self._command(_COM_BINLOG_DUMP, struct.pack("<IHI", offset, 0, own_id) + file)
 
     def _command(self, number: int, body: bytes) -> None:
-        self._link._execute_command(number, body)  # noqa: SLF001  (as above)
+        self._link._execute_command(number, body)
 
     def _event(self, data: bytes) -> RawEvent:
         at, kind, _, size, end, flags = _HEAD.unpack_from(data, 1)
@@ -117,7 +119,8 @@ class Dump:
             self._has_checksums = data[-_CHECKSUM - 1] == 1
         has_checksum = self._has_checksums
         if kind == ROTATE:
-            has_checksum = _NAME_WITH_CHECKSUM.fullmatch(data[_HEAD_SIZE + 8 : -_CHECKSUM]) is not None
+            name = data[_HEAD_SIZE + 8 : -_CHECKSUM]
+            has_checksum = _NAME_WITH_CHECKSUM.fullmatch(name) is not None
         if has_checksum or kind == FORMAT:
             if has_checksum and not is_artificial:
                 self._check(data, end)
@@ -126,8 +129,7 @@ class Dump:
         start = self._position
         if kind == ROTATE:
             (offset,) = struct.unpack_from("<Q", body)
-            name = body[8:].decode("utf-8", "replace")
-            self._position = Position(start.epoch, name, offset)
+            self._position = Position(start.epoch, body[8:].decode(), offset)
         elif not is_artificial:
             # The header's four bytes begin again after 4 GiB, which `Position` refuses to pass.
             wrapped = end < start.offset and start.offset + size >= 1 << 32
@@ -137,7 +139,8 @@ class Dump:
         return RawEvent(kind, at, size, start, self._position, body, is_artificial)
 
     def _check(self, data: bytes, end: int) -> None:
-        if zlib.crc32(memoryview(data)[1:-_CHECKSUM]) != int.from_bytes(data[-_CHECKSUM:], "little"):
+        told = int.from_bytes(data[-_CHECKSUM:], "little")
+        if zlib.crc32(memoryview(data)[1:-_CHECKSUM]) != told:
             raise ExternalFailure(
                 "cdc.event",
                 f"The event that ends at {end} of {self._position.file} has a wrong checksum; look "

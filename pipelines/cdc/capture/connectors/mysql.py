@@ -15,12 +15,10 @@ Link: TypeAlias = "Connection[Cursor]"
 
 _ACCESS = frozenset({1044, 1045, 1142, 1143, 1227, 1370, 1698, 1820, 1862, 4151})
 _BINLOG = 1236
-_KILLED = frozenset({1927, 3169, 1317})
+_KILLED = frozenset({1317, 1927, 3169, 4052})
 _LOST = frozenset({1040, 1053, 1158, 1159, 1160, 1161, 1205, 1213, 2002, 2003, 2005, 2006, 2013})
 # Texts must not depend on the server's own settings: no padding of CHAR, no other quotes.
-_SESSION = (
-    "SET time_zone = '+00:00', sql_mode = ''"
-)
+_SESSION = "SET time_zone = '+00:00', sql_mode = ''"
 _PURGED = (
     "could not find",
     "purged",

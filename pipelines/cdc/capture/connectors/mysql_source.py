@@ -10,7 +10,6 @@ from pipelines.cdc.capture.connectors.chunks import Chunks
 from pipelines.cdc.capture.connectors.source import Source
 from pipelines.cdc.capture.domain.config import SourceConfig, TableFilter
 from pipelines.cdc.capture.domain.events import Event
-from pipelines.cdc.capture.domain.findings import TableFacts
 from pipelines.cdc.capture.domain.loads import Chunk
 from pipelines.cdc.capture.domain.shapes import Charsets
 from pipelines.cdc.changes.domain.positions import Position

@@ -3,10 +3,11 @@
 from contextlib import closing
 from typing import Any
 
-from pipelines.cdc.capture.connectors.mysql import Link, connect, translated
+from pipelines.cdc.capture.connectors.mysql import Link, connect, quoted, translated
 from pipelines.cdc.capture.domain.charsets import decoder
 from pipelines.cdc.capture.domain.config import SourceConfig, TableFilter
 from pipelines.cdc.capture.domain.findings import (
+    NO_KEY,
     Finding,
     Level,
     ServerFacts,
@@ -45,7 +46,7 @@ class Source:
         self.config = config
         self._filter = TableFilter(config)
         self._link: Link = connect(config)
-        self.version = str(self._link.get_server_info())
+        self.version = str(self._ask("SELECT version()")[0][0])
 
     @property
     def is_mariadb(self) -> bool:
@@ -84,9 +85,9 @@ class Source:
         if position.offset > sizes.get(position.file, -1):
             raise ExternalFailure(
                 "cdc.purged",
-                f"The source's binary log has no {position} any more: it was removed before it was "
-                "read, or began again. Raise the epoch of the source, so that every table is loaded "
-                "again, and keep logs longer.",
+                f"The source's binary log has no {position} any more: it was removed before "
+                "it was read, or began again. Raise the epoch of the source, so that every table "
+                "is loaded again, and keep logs longer.",
                 service="mysql",
                 retryable=False,
             )
@@ -106,14 +107,28 @@ class Source:
         """Return every table that the patterns mean, with its schema or why it has none."""
         found = []
         for db, table, kind, _ in self._ask(_TABLES):
-            if kind == "VIEW" or kind == "SEQUENCE" or not self._filter.wants(db, table):
-                continue
-            found.append(self._facts(db, table, str(kind)))
+            if kind not in ("VIEW", "SEQUENCE") and self._filter.wants(db, table):
+                found.append(self._facts(db, table, str(kind)))
         return found
 
     def table(self, db: str, table: str) -> TableFacts:
         """Return one table as the server has it now."""
         return self._facts(db, table, "BASE TABLE")
+
+    def readable(self, table: TableFacts) -> TableFacts:
+        """Try to read a table; returns it with the grant as its reason where that is refused."""
+        if table.reason:
+            return table
+        name = f"{quoted(table.db)}.{quoted(table.table)}"
+        try:
+            self._ask(f"SELECT 1 FROM {name} LIMIT 0")  # noqa: S608  (names are quoted)
+        except ExternalFailure as error:
+            if error.code != "cdc.access":
+                raise
+            user = self.config.user
+            reason = f"it may not be read; GRANT SELECT ON {name} TO '{user}'@'...';"
+            return TableFacts(table.db, table.table, table.schema, reason)
+        return table
 
     def facts(self) -> ServerFacts:
         """Return what the server says of itself."""
@@ -136,14 +151,15 @@ class Source:
 
     def _facts(self, db: str, table: str, kind: str) -> TableFacts:
         if kind == "SYSTEM VERSIONED":
-            return TableFacts(db, table, None, "it is system-versioned, so its history is rows as well")
+            reason = "it is system-versioned, so its history is rows as well"
+            return TableFacts(db, table, None, reason)
         rows = self._ask(_COLUMNS, (db, table))
         if not rows:
             return TableFacts(db, table, None, "it is not there any more")
         key = tuple(str(row[0]) for row in self._ask(_KEY, (db, table)))
         columns = tuple(map(_column, rows))
         if not key:
-            return TableFacts(db, table, None, "it has no primary key, so its rows cannot be told apart")
+            return TableFacts(db, table, None, NO_KEY)
         try:
             for column in columns:
                 parse_type(column.type)
@@ -168,9 +184,18 @@ def _column(row: tuple[Any, ...]) -> Column:
         is_generated="GENERATED" in words and "DEFAULT_GENERATED" not in words,
         is_invisible="INVISIBLE" in words,
         charset=str(charset or ""),
-        default=None if default is None else str(default),
+        default=_default(default),
         comment=str(comment or ""),
     )
+
+
+def _default(default: Any) -> str | None:
+    """MariaDB writes a default as it stands in a statement, `NULL` and quoted texts; MySQL not."""
+    if default is None or default == "NULL":
+        return None
+    text = str(default)
+    is_quoted = len(text) > 1 and text[0] == text[-1] == "'"
+    return text[1:-1].replace("''", "'") if is_quoted else text
 
 
 def _lower(kind: str) -> str:
@@ -186,7 +211,7 @@ def probe(config: SourceConfig) -> list[Finding]:
     try:
         with closing(Source(config)) as source:
             facts = source.facts()
-            tables = tuple(source.tables())
+            tables = tuple(source.readable(one) for one in source.tables())
             findings = judge(facts, tables, user=config.user, server_id=config.server_id)
             if facts.value("log_bin") in ("ON", "1") and findings[1].level is Level.OK:
                 findings.append(_where(source))
@@ -197,4 +222,3 @@ def probe(config: SourceConfig) -> list[Finding]:
 
 def _where(source: Source) -> Finding:
     return Finding("position", Level.OK, f"The binary log ends at {source.position()}.")
-

@@ -34,7 +34,9 @@ def cell_of(column: MapColumn, kind: ColumnType, decode: Decode, read_json: Json
         ExternalFailure: `cdc.column`, where the log has a type that is not known.
     """
     if column.type in _INTEGERS:
-        return _integer(_INTEGERS[column.type], signed=not column.is_unsigned)
+        told = column.is_unsigned
+        is_unsigned = kind.is_unsigned if told is None else told
+        return _integer(_INTEGERS[column.type], signed=not is_unsigned)
     if column.type in _BLOBS or column.type in (maps.VARCHAR, maps.STRING, maps.VAR_STRING):
         return _string(column, kind, decode)
     if column.type in _MAKERS:
@@ -61,10 +63,8 @@ def _integer(size: int, *, signed: bool) -> Cell:
 
 
 def _string(column: MapColumn, kind: ColumnType, decode: Decode) -> Cell:
-    if column.type in _BLOBS:
-        width = column.meta
-    else:
-        width = 2 if column.meta > 255 else 1
+    short = 2 if column.meta > 255 else 1
+    width = column.meta if column.type in _BLOBS else short
     is_text = kind.kind is Kind.TEXT
 
     def read(data: bytes, at: int) -> tuple[str, int]:

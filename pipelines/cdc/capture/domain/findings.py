@@ -61,6 +61,7 @@ class TableFacts:
         return f"{self.db}.{self.table}"
 
 
+NO_KEY = "it has no primary key, so its rows cannot be told apart"
 _REPLICA = ("REPLICATION SLAVE", "REPLICATION REPLICA")
 _POSITION = ("BINLOG MONITOR", "REPLICATION CLIENT", "SUPER")
 _SHORT_RETENTION_HOURS = 24
@@ -149,7 +150,8 @@ def _server_id(facts: ServerFacts, server_id: int) -> Finding:
     if facts.server_ids is None:
         message = "Which ids the server's replicas have may not be read."
         grant = "GRANT REPLICATION MASTER ADMIN ON *.*" if facts.is_mariadb else "REPLICATION SLAVE"
-        return Finding("server_id", Level.WARNING, message, f"{grant}, or be sure that no other has it.")
+        remedy = f"{grant}, or be sure that no other has it."
+        return Finding("server_id", Level.WARNING, message, remedy)
     if server_id in facts.server_ids:
         message = f"{facts.server_ids[server_id]} has server id {server_id} already."
         return Finding("server_id", Level.ERROR, message, "Choose another server id.")

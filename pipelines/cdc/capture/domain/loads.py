@@ -48,7 +48,7 @@ _loads = msgspec.json.Decoder(Load)
 
 
 def written(loads: Iterable[Load]) -> dict[str, str]:
-    """Return loads as a header has them; those that are done and were not asked for are left out."""
+    """Return loads as a header has them; without those that are done and were not asked for."""
     return {
         f"{load.db}.{load.table}": _encoder.encode(load).decode()
         for load in loads

@@ -33,8 +33,6 @@ def reads_of(chunk: Chunk, schema: TableSchema) -> list[Change]:
     version, position = chunk.position.version, str(chunk.position)
     db, table, number, key = schema.db, schema.table, schema.number, schema.key
     return [
-        Change(
-            *(db, table, "r", version, key_of(row, key), number, position, chunk.at), None, row
-        )
+        Change(*(db, table, "r", version, key_of(row, key), number, position, chunk.at), None, row)
         for row in chunk.rows
     ]

@@ -35,6 +35,16 @@ _BYTES = {
     **dict.fromkeys(("utf8", "utf8mb3", "ujis", "eucjpms"), 3),
     **dict.fromkeys(("ucs2", "big5", "gbk", "gb2312", "euckr", "sjis", "cp932"), 2),
 }
+_CLOCKS = {
+    Kind.DATETIME: maps.DATETIME2,
+    Kind.TIMESTAMP: maps.TIMESTAMP2,
+    Kind.TIME: maps.TIME2,
+}
+_FIXED = {
+    **{Kind.FLOAT: (maps.FLOAT, 4), Kind.DOUBLE: (maps.DOUBLE, 8), Kind.JSON: (maps.JSON, 4)},
+    **{Kind.ENUM: (maps.ENUM, 0), Kind.SET: (maps.SET, 0), Kind.GEOMETRY: (maps.GEOMETRY, 0)},
+    **{Kind.DATE: (maps.DATE, 0), Kind.YEAR: (maps.YEAR, 0)},
+}
 _NAMELESS = {Kind.UUID: 16, Kind.INET6: 16, Kind.INET4: 4}
 
 
@@ -57,7 +67,7 @@ def column_agrees(told: MapColumn, column: Column, charsets: Charsets) -> bool:
     if told.is_nullable != column.is_nullable:
         return False
     kind = parse_type(column.type)
-    charset = charsets.get(told.collation, "")
+    charset = charsets.get(told.collation) or column.charset
     wanted = _shape(kind, column.charset)
     shape = _told_shape(told, kind, charset)
     return shape == wanted
@@ -70,10 +80,14 @@ def _told_shape(told: MapColumn, kind: ColumnType, charset: str) -> Shape:
     return (
         code,
         0 if told.type in (maps.ENUM, maps.SET, maps.GEOMETRY) else told.meta,
-        told.is_unsigned if code in _INTEGER_NAMES else False,
+        _is_unsigned(told, kind) if code in _INTEGER_NAMES else False,
         charset if is_text else "",
         _members(told, charset) or kind.members,
     )
+
+
+def _is_unsigned(told: MapColumn, kind: ColumnType) -> bool:
+    return kind.is_unsigned if told.is_unsigned is None else told.is_unsigned
 
 
 def _members(told: MapColumn, charset: str) -> tuple[str, ...]:
@@ -93,33 +107,13 @@ def _code(kind: ColumnType, charset: str) -> tuple[int, int]:
             return _BITS[kind.size], 0
         case Kind.DECIMAL:
             return maps.NEWDECIMAL, kind.size << 8 | kind.scale
-        case Kind.FLOAT:
-            return maps.FLOAT, 4
-        case Kind.DOUBLE:
-            return maps.DOUBLE, 8
         case Kind.BIT:
             return maps.BIT, kind.size
-        case Kind.ENUM:
-            return maps.ENUM, 0
-        case Kind.SET:
-            return maps.SET, 0
-        case Kind.JSON:
-            return maps.JSON, 4
-        case Kind.DATE:
-            return maps.DATE, 0
-        case Kind.YEAR:
-            return maps.YEAR, 0
-        case Kind.DATETIME:
-            return maps.DATETIME2, kind.scale
-        case Kind.TIMESTAMP:
-            return maps.TIMESTAMP2, kind.scale
-        case Kind.TIME:
-            return maps.TIME2, kind.scale
-        case Kind.GEOMETRY:
-            return maps.GEOMETRY, 0
+        case Kind.DATETIME | Kind.TIMESTAMP | Kind.TIME:
+            return _CLOCKS[kind.kind], kind.scale
         case Kind.UUID | Kind.INET4 | Kind.INET6:
             return maps.STRING, _NAMELESS[kind.kind]
-    return _string_code(kind, charset)
+    return _FIXED.get(kind.kind) or _string_code(kind, charset)
 
 
 def _string_code(kind: ColumnType, charset: str) -> tuple[int, int]:

@@ -29,6 +29,9 @@ _CHARACTER = frozenset({STRING, VAR_STRING, VARCHAR, BLOB, TINY_BLOB, MEDIUM_BLO
 # A geometry has a character set in the log of MariaDB alone, as have compressed columns.
 _MARIADB_CHARACTER = _CHARACTER | {GEOMETRY, MARIADB_BLOB_COMPRESSED, MARIADB_VARCHAR_COMPRESSED}
 
+_KEYS = (8, 9)
+_KEY_OF_PREFIXES = 9
+
 
 @dataclass(frozen=True, slots=True)
 class MapColumn:
@@ -38,7 +41,8 @@ class MapColumn:
     meta: int
     """Length in bytes, digits before and after the point, or digits of a fraction, by type."""
     is_nullable: bool
-    is_unsigned: bool = False
+    is_unsigned: bool | None = None
+    """None where the log does not say."""
     name: str = ""
     collation: int = 0
     """The server's number of it; 0 where the type has none or the log does not say."""
@@ -134,7 +138,7 @@ def _parse(body: bytes, table_id: int, name: tuple[str, str], *, is_mariadb: boo
             kind,
             value,
             is_nullable=bool(nullable[place // 8] >> (place % 8) & 1),
-            is_unsigned=told.unsigned.get(place, False),
+            is_unsigned=told.unsigned.get(place),
             name=told.names[place] if told.names else "",
             collation=told.collations.get(place, 0),
             members=told.members.get(place, ()),
@@ -187,30 +191,31 @@ class _Told:
 
     def read(self, field: int, data: _Reader) -> None:
         """Take one field in; an unknown one is left, as a newer server may send more."""
-        match field:
-            case 1:
-                self.unsigned = _bits(self._numeric, data)
-            case 2 | 10:
-                self._default(self._text if field == 2 else self._named, data)
-            case 3 | 11:
-                for place in self._text if field == 3 else self._named:
-                    self.collations[place] = data.number()
-            case 4:
-                while not data.is_done:
-                    self.names.append(data.text().decode())
-            case 5 | 6:
-                for place in self._sets if field == 5 else self._enums:
-                    self.members[place] = tuple(data.text() for _ in range(data.number()))
-            case 8:
-                while not data.is_done:
-                    self.key += (data.number(),)
-            case 9:
-                while not data.is_done:
-                    self.key += (data.number(),)
-                    data.number()  # the length of the key's prefix
-            case 12:
-                visible = _bits(self._all, data)
-                self.invisible = {place: not one for place, one in visible.items()}
+        if field in _KEYS:
+            while not data.is_done:
+                self.key += (data.number(),)
+                if field == _KEY_OF_PREFIXES:
+                    data.number()  # the length of the prefix
+        elif field in (2, 10):
+            self._default(self._text if field == 2 else self._named, data)
+        elif field in (3, 11):
+            places = self._text if field == 3 else self._named
+            self.collations |= {place: data.number() for place in places}
+        elif field in (5, 6):
+            for place in self._sets if field == 5 else self._enums:
+                self.members[place] = tuple(data.text() for _ in range(data.number()))
+        else:
+            self._plain(field, data)
+
+    def _plain(self, field: int, data: _Reader) -> None:
+        if field == 1:
+            self.unsigned = _bits(self._numeric, data)
+        elif field == 4:
+            while not data.is_done:
+                self.names.append(data.text().decode())
+        elif field == 12:
+            visible = _bits(self._all, data)
+            self.invisible = {place: not one for place, one in visible.items()}
 
     def _default(self, places: list[int], data: _Reader) -> None:
         self.collations |= dict.fromkeys(places, data.number())
@@ -220,6 +225,4 @@ class _Told:
 
 
 def _bits(places: list[int], data: _Reader) -> dict[int, bool]:
-    return {
-        place: bool(data.data[n // 8] & (0x80 >> n % 8)) for n, place in enumerate(places)
-    }
+    return {place: bool(data.data[n // 8] & (0x80 >> n % 8)) for n, place in enumerate(places)}

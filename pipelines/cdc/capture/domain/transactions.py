@@ -9,6 +9,7 @@ from portal.lake.errors import RuleViolation
 
 _XID, _GTID, _ANONYMOUS, _XA_PREPARE, _MARIADB_GTID = 16, 33, 34, 38, 162
 _TABLE_MAP = 19
+_PREPARED_XA = 64
 _BEGINS = re.compile(r"\s*(BEGIN\b|XA\s+START\b|START\s+TRANSACTION\b)", re.IGNORECASE)
 _WITHIN = re.compile(r"\s*(SAVEPOINT\b|XA\s+END\b|ROLLBACK\s+(WORK\s+)?TO\b)", re.IGNORECASE)
 _ENDS = re.compile(r"\s*(COMMIT\b|ROLLBACK\b|XA\s+(COMMIT|ROLLBACK)\b)", re.IGNORECASE)
@@ -48,8 +49,10 @@ class Transactions:
                 "the table out, or raise the epoch so that every table is loaded again.",
             )
 
-    def event(self, kind: int) -> None:
+    def event(self, kind: int, body: bytes) -> None:
         """Take an event in that is neither a statement nor rows."""
+        if kind == _MARIADB_GTID:
+            self._is_prepared_later = bool(body[12] & _PREPARED_XA)
         if kind in (_XID, _XA_PREPARE):
             self.has_ended = True
             self._is_prepared_later = False

@@ -64,9 +64,7 @@ class Capture:
         self._report = report
         self._schemas = SchemaKeeping(source, log, failpoints)
         self._state = self._resumed(log)
-        self._batching = Batching(
-            log, config.name, config.limits, failpoints, self._state.boundary
-        )
+        self._batching = Batching(log, config.name, config.limits, failpoints, self._state.boundary)
         self._watchdog = Watchdog(config.limits.stuck_seconds)
         self._pace = Pace()
         self._reported = 0.0
@@ -109,14 +107,33 @@ class Capture:
         self._source.check_there(position)
         known = {} if is_new or end is None else full_loads.read(end[1].loads)
         there = self._source.tables()
-        self._schemas.refused = {
-            (one.db, one.table): one.reason for one in there if one.reason
-        }
+        self._schemas.refused = {(one.db, one.table): one.reason for one in there if one.reason}
         good = [one.schema for one in there if one.schema is not None]
-        new = [one for one in good if is_new or self._schemas.book.latest((one.db, one.table)) is None]
-        plan = full_loads.planned(known, [(one.db, one.table) for one in new], self._config)
-        self._new_schemas: list[TableSchema] = new
-        return _State(position, position, plan)
+        book = self._schemas.book
+        new = [one for one in good if is_new or book.latest((one.db, one.table)) is None]
+        # Of a source that is known, a table may be new because it was made meanwhile: the log says.
+        planned = [(one.db, one.table) for one in new] if is_new else []
+        self._new_schemas: list[TableSchema] = new if is_new else []
+        self._later = [] if is_new else new
+        self._later_at = position if is_new else self._source.position()
+        self._schemas.on_unseen = self._unseen
+        return _State(position, position, full_loads.planned(known, planned, self._config))
+
+    def _unseen(self, name: Name) -> None:
+        """Plan the load of a table whose rows were never read; in the log before its schema."""
+        self._state.loads[name] = Load(*name)
+        self._cut()
+
+    def _find_unseen(self) -> None:
+        """Plan loads of tables that were there before, once the log has named those made since."""
+        if not self._later or self._state.boundary < self._later_at:
+            return
+        for schema in self._later:
+            name = schema.db, schema.table
+            if self._schemas.book.latest(name) is None and not self._schemas.has_pending(name):
+                self._unseen(name)
+                self._schemas.begin(schema, self._state.boundary)
+        self._later = []
 
     @property
     def _is_loading(self) -> bool:
@@ -131,7 +148,7 @@ class Capture:
             self._rows(event)
         elif isinstance(event, Idle):
             state.is_quiet = True
-            if self._schemas.before_pending() is not None:
+            if self._later or self._schemas.before_pending() is not None:
                 self._settle()
             if self._watchdog.is_due():
                 self._watch()
@@ -158,21 +175,21 @@ class Capture:
                     raise _unlogged(event, name)
             return
         before = self._state.boundary
-        unseen = self._schemas.statement(ddl, event, before)
         gone = [*ddl.tables] if ddl.action is Action.DROP else [old for old, _ in ddl.renames]
         for name in list(self._state.loads):
             if name in gone or (ddl.action is Action.DROP_DATABASE and name[0] == ddl.tables[0][0]):
                 del self._state.loads[name]
-        self._state.loads |= {name: Load(*name) for name in unseen}
+        for name in self._schemas.statement(ddl, event, before):
+            self._unseen(name)
         self._source.forget()
-        if unseen:
-            self._cut()
 
     def _settle(self) -> None:
         """Take schemas of DDLs that are known by now; never in the middle of a transaction."""
         state = self._state
-        if state.reached == state.boundary and self._schemas.settle(state.boundary):
-            self._source.forget()
+        if state.reached == state.boundary:
+            if self._schemas.settle(state.boundary):
+                self._source.forget()
+            self._find_unseen()
 
     def _cut(self) -> None:
         """Append a batch; planned loads are in a header before the first schema of their table."""
@@ -241,7 +258,7 @@ def _unlogged(event: Statement, name: Name) -> RuleViolation:
     return RuleViolation(
         "cdc.statement",
         f"The log at {event.start} has a statement that writes to {name[0]}.{name[1]} instead of "
-        f"its rows: {event.text[:200]!r}. A session uses another binlog_format than ROW. Mend that; "
-        "then leave the table out, or raise the epoch so that every table is loaded again.",
+        f"its rows: {event.text[:200]!r}. A session uses another binlog_format than ROW. Mend "
+        "that; then leave the table out, or raise the epoch so that every table is loaded again.",
         table=f"{name[0]}.{name[1]}",
     )

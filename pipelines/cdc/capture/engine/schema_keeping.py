@@ -6,10 +6,12 @@ when it is asked. After a DDL without rows the server's answer is taken only onc
 up to where it ended after the answer: another DDL in between would have been met.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from pipelines.cdc.capture.domain.ddl import Action, Ddl
 from pipelines.cdc.capture.domain.events import MapSeen, Statement
+from pipelines.cdc.capture.domain.findings import NO_KEY
 from pipelines.cdc.capture.domain.schema_book import Name, SchemaBook
 from pipelines.cdc.capture.domain.shapes import agrees, columns_of
 from pipelines.cdc.capture.engine.ports import SourcePort
@@ -31,6 +33,8 @@ class _Pending:
     ddl: str
     is_marked: bool
     """Whether it has a schema of its own even where no column changed."""
+    is_told: bool = False
+    """Whether a schema has the statement already."""
     answer: TableSchema | None = None
     until: Position | None = None
 
@@ -45,6 +49,8 @@ class SchemaKeeping:
         self._pending: dict[Name, _Pending] = {}
         self.book = SchemaBook.of(log.schemas())
         self.refused: dict[Name, str] = {}
+        self.on_unseen: Callable[[Name], None] = lambda _: None
+        """Called before the first schema of a table that was not made while the log went by."""
 
     def has_pending(self, name: Name) -> bool:
         """Whether a table's schema is not known yet."""
@@ -91,7 +97,7 @@ class SchemaKeeping:
         there = (pending and pending.answer) or self._source.table(*name).schema
         told, charsets = seen.table, self._source.charsets
         if told.has_names and told.key is not None:
-            hints: list[Column] = [*(there.columns if there else ()), *(known.columns if known else ())]
+            hints = [column for one in (there, known) if one is not None for column in one.columns]
             columns = columns_of(told, hints, charsets)
             key = tuple(columns[place].name for place in told.key)
         elif there is not None and agrees(told, there, charsets):
@@ -103,10 +109,12 @@ class SchemaKeeping:
             self._pending.pop(name, None)
             return None
         self.refused.pop(name, None)
+        if known is None and pending is None:
+            self.on_unseen(name)
         version = pending.version if pending else seen.start.version
         schema = self.book.new(name, version, columns, key, pending.ddl if pending else "")
         if pending:
-            pending.is_marked = False
+            pending.is_marked, pending.is_told = False, True
         return self.put(schema)
 
     def statement(self, ddl: Ddl, event: Statement, before: Position) -> list[Name]:
@@ -156,7 +164,8 @@ class SchemaKeeping:
         earlier = self._pending.get(name)
         if earlier is not None:
             pending.before = earlier.before
-            pending.ddl = f"{earlier.ddl};\n{pending.ddl}"
+            if not earlier.is_told:
+                pending.ddl = f"{earlier.ddl};\n{pending.ddl}"
             pending.is_marked |= earlier.is_marked
         self._pending[name] = pending
 
@@ -196,7 +205,7 @@ class SchemaKeeping:
 
 def _refusal(columns: tuple[Column, ...], key: tuple[str, ...]) -> str | None:
     if not key:
-        return "it has no primary key, so its rows cannot be told apart"
+        return NO_KEY
     try:
         for column in columns:
             parse_type(column.type)

@@ -148,11 +148,13 @@ def _numbers_in(names: Iterable[str]) -> list[int]:
 
 def _quoted(name: str) -> str:
     """Return a file name of any name of MySQL; no two names have one."""
-    text = "".join(
-        one if _PLAIN.match(one) else "".join(f"%{byte:02x}" for byte in one.encode()) for one in name
-    )
+    text = "".join(one if _PLAIN.match(one) else _escaped(one) for one in name)
     # A file's name has 255 bytes at most, a table's may have 64 letters of three bytes each.
     if len(text) > _LONGEST_NAME // 2:
         digest = hashlib.sha256(name.encode()).hexdigest()[:24]
         text = f"{text[: _LONGEST_NAME // 2 - 26]}%~{digest}"
     return text
+
+
+def _escaped(letter: str) -> str:
+    return "".join(f"%{byte:02x}" for byte in letter.encode())

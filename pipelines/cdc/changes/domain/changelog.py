@@ -1,4 +1,4 @@
-"""The port of a changelog: numbered batches that one writer appends, and the schemas beside them."""
+"""The port of a changelog: numbered batches that one writer appends, and schemas beside them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

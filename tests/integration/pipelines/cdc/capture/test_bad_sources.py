@@ -74,7 +74,10 @@ def test_a_log_that_was_removed_is_told_and_a_new_epoch_loads_again(shop: Shop) 
     shop.run("create table t (id int primary key)", "insert into t values (1)")
     shop.capture()
     shop.run("insert into t values (2)", "flush binary logs", "delete from t where id = 1")
-    shop.run(f"purge binary logs to '{shop.position().file}'")
+    here = shop.position().file
+    while shop.rows("show binary logs")[0][0] != here:
+        shop.run(f"purge binary logs to '{here}'")  # once no connection reads them any more
+        time.sleep(0.1)
     assert code_of(shop) == "cdc.purged"
     log = shop.capture(shop.config(epoch=1))
     assert [one.key["id"] for one in changes(log, "t")] == ["1", "2"]
@@ -132,6 +135,7 @@ def test_the_probe_says_what_is_missing(shop: Shop) -> None:
         "create table aged (id int primary key) with system versioning",
         "create view v as select * from good",
         f"create user {user}@'%' identified by 'p'",
+        f"grant insert on good to {user}@'%'",
         "set global binlog_row_image = 'MINIMAL'",
         "set global binlog_format = 'MIXED'",
         "set global binlog_row_metadata = 'NO_LOG'",
@@ -159,7 +163,7 @@ def test_the_probe_says_what_is_missing(shop: Shop) -> None:
     }
     assert found["tables"].message == "1 of 4 matching tables can be captured."
     assert "REPLICATION SLAVE, BINLOG MONITOR" in poor["privileges"].remedy
-    assert poor["tables"].level is Level.ERROR
+    assert "GRANT SELECT ON" in poor[f"table:{shop.db}.good"].message
     good = {one.code: one.level for one in probe(shop.config(f"{shop.db}.good"))}
     assert set(good.values()) == {Level.OK}
 
@@ -228,7 +232,10 @@ def test_keys_of_every_kind_are_read_in_chunks(shop: Shop) -> None:
     }
     kinds["datetime(3)"] = "'2024-01-01' + interval seq * 1001000 microsecond"
     limits = Limits(chunk_rows=37, seconds=0.1, heartbeat_seconds=0.2, read_seconds=20)
-    shop.run("create table mixed (`a%` enum('z','m','a'), b set('q','p'), c int, primary key (`a%`, b, c))")
+    shop.run(
+        "create table mixed (`a%` enum('z','m','a'), b set('q','p'), c int,"
+        " primary key (`a%`, b, c))"
+    )
     shop.run("insert into mixed select 1 + seq % 3, seq % 4, seq from seq_1_to_300")
     for n, (kind, value) in enumerate(kinds.items()):
         shop.run(f"create table t{n} (k {kind} primary key)")

@@ -1,5 +1,7 @@
 """DDL of every kind in the middle of rows: each row has the columns of its own moment."""
 
+from itertools import pairwise
+
 from tests.support.captured import Shop, changes, folded, ordered, schemas
 
 
@@ -40,9 +42,10 @@ def test_rows_before_an_alter_have_the_old_columns_however_late_they_are_read(sh
     }
     assert "drop b" in found[2].ddl
     assert "add column" in found[2].ddl
-    assert found[3].ddl.startswith("/*!40101")
+    assert "/*!40101" in found[3].ddl
+    assert "drop b" not in found[3].ddl
     assert found[3].columns[-1].is_invisible
-    assert all(one.version > before.version for before, one in zip(found, found[1:], strict=False))
+    assert all(one.version > before.version for before, one in pairwise(found))
     rows = {row["id"]: row for row in folded(changes(log, "t"))}
     assert rows["1"] == {"id": "1", "a": "1", "b": "x"}
     assert rows["3"] == {"id": "3", "c": "3.00", "a": "18446744073709551615", 'od d."': "q"}
@@ -89,7 +92,7 @@ def test_a_table_made_later_is_captured_and_one_made_again_is_another(shop: Shop
     )
     log = shop.capture()
     found = schemas(log, "t")
-    assert [one.columns[1].type for one in found] == ["int(11)", "int(11)", "varchar(9)"]
+    assert [one.columns[1].type for one in found] == ["int", "int", "varchar(9)"]
     assert [one.ddl.split(" (")[0].lower().split("/*")[0].strip() for one in found] == [
         "create table t",
         "drop table `t`",
