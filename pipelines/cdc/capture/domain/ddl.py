@@ -7,6 +7,7 @@ the server, so a dialect that is not understood costs nothing.
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 Name = tuple[str, str]
 """Database and table."""
@@ -121,7 +122,7 @@ def _alter(names: "_Names") -> Ddl:
     name = names.one()
     rest = names.rest()
     words = [one.word for one in rest]
-    for at, (first, second) in enumerate(zip(words, [*words[1:], ""], strict=True)):
+    for at, (first, second) in enumerate(pairwise([*words, ""])):
         if (first, second) in (("DROP", "PARTITION"), ("TRUNCATE", "PARTITION")) or first in (
             "EXCHANGE",
             "DISCARD",
