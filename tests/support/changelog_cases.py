@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from pipelines.cdc.changes.domain.changelog import Changelog
-from pipelines.cdc.changes.domain.records import Change, Header
+from pipelines.cdc.changes.domain.records import Change, Header, Row
 from pipelines.cdc.changes.domain.schemas import Column, TableSchema
 from portal.lake.errors import StaleState
 
@@ -17,7 +17,7 @@ def header(n_changes: int = 0, *, fence: int = 1, end: str = "0:mysql-bin.000001
 
 
 def change(version: int, key: str = "1", table: str = "t") -> Change:
-    row = {"id": key, "name": "\r\u2028\x85 'ü'\n"}
+    row: Row = {"id": key, "name": "\r\u2028\x85 'ü'\n"}
     return Change("shop", table, "c", version, {"id": key}, 1, "0:b.1:9", 1, after=row)
 
 
