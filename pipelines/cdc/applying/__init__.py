@@ -1,0 +1,1 @@
+"""Applies captured changes to tables of the lake, by version."""

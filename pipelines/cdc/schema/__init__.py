@@ -1,0 +1,1 @@
+"""Types, values and changes of schema of captured tables, and who decides on them."""
