@@ -40,7 +40,7 @@ ORDER BY ordinal_position"""
 
 
 class Source:
-    """A connection for questions; made anew by whoever lost it."""
+    """A connection for questions; opened again after it is lost."""
 
     def __init__(self, config: SourceConfig) -> None:
         self.config = config
@@ -204,9 +204,9 @@ def _lower(kind: str) -> str:
 
 
 def probe(config: SourceConfig) -> list[Finding]:
-    """Try everything that a capture needs; findings say what is missing and how to mend it.
+    """Try everything that a capture needs; findings say what is missing and how to fix it.
 
-    It only reads. Raises nothing for what a person can mend.
+    It only reads. Raises nothing for what a person can fix.
     """
     try:
         with closing(Source(config)) as source:
@@ -217,7 +217,7 @@ def probe(config: SourceConfig) -> list[Finding]:
                 findings.append(_where(source))
             return [Finding("reachable", Level.OK, "The server answers."), *findings]
     except ExternalFailure as error:
-        return [Finding("reachable", Level.ERROR, error.message, "Mend this first.")]
+        return [Finding("reachable", Level.ERROR, error.message, "Fix this first.")]
 
 
 def _where(source: Source) -> Finding:

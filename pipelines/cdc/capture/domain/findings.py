@@ -1,4 +1,4 @@
-"""Judges a source before anything is captured: what is missing, and the statement that mends it."""
+"""Judges a source before anything is captured: what is missing, and the statement that fixes it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -70,7 +70,7 @@ _SHORT_RETENTION_HOURS = 24
 def judge(
     facts: ServerFacts, tables: tuple[TableFacts, ...], *, user: str, server_id: int
 ) -> list[Finding]:
-    """Return all findings, in the order in which they should be mended."""
+    """Return all findings, in the order in which they should be fixed."""
     return [
         _ok("version", f"The server is {facts.version}."),
         *_privileges(facts, user),

@@ -258,7 +258,7 @@ def _unlogged(event: Statement, name: Name) -> RuleViolation:
     return RuleViolation(
         "cdc.statement",
         f"The log at {event.start} has a statement that writes to {name[0]}.{name[1]} instead of "
-        f"its rows: {event.text[:200]!r}. A session uses another binlog_format than ROW. Mend "
+        f"its rows: {event.text[:200]!r}. A session uses another binlog_format than ROW. Fix "
         "that; then leave the table out, or raise the epoch so that every table is loaded again.",
         table=f"{name[0]}.{name[1]}",
     )

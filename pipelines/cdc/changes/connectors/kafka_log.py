@@ -44,8 +44,14 @@ _key = msgspec.json.Encoder(order="deterministic")
 class KafkaLog:
     """A changelog of three topics, which are made on the first use and kept until trimmed."""
 
-    def __init__(self, servers: str, name: str, *, n_partitions: int = 4) -> None:
+    def __init__(
+        self, servers: str, name: str, *, n_partitions: int = 4, connect_seconds: int = 10
+    ) -> None:
         self._servers = servers
+        self._where = {
+            "bootstrap_servers": servers,
+            "bootstrap_timeout_ms": connect_seconds * 1000,
+        }
         self._name = name
         self._headers = TopicPartition(f"{name}.headers", 0)
         self._schemas = TopicPartition(f"{name}.schemas", 0)
@@ -153,7 +159,7 @@ class KafkaLog:
         if self._producer is not None:
             return
         producer = KafkaProducer(
-            bootstrap_servers=self._servers,
+            **self._where,
             transactional_id=self._name,
             acks="all",
             max_request_size=_MOST_BYTES,
@@ -210,7 +216,7 @@ class KafkaLog:
         """Yield the committed records of a partition, as far as there are any now."""
         with self._translated():
             consumer = KafkaConsumer(
-                bootstrap_servers=self._servers,
+                **self._where,
                 isolation_level="read_committed",
                 enable_auto_commit=False,
                 fetch_max_bytes=_MOST_BYTES,
@@ -232,7 +238,7 @@ class KafkaLog:
                 consumer.close()
 
     def _admin(self) -> Any:
-        return KafkaAdminClient(bootstrap_servers=self._servers)
+        return KafkaAdminClient(**self._where)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

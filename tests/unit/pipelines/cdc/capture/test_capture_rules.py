@@ -15,9 +15,20 @@ T = ("shop", "t")
 ID = (Column("id", "int(11)"),)
 
 
-def config(*tables: str, **more: object) -> SourceConfig:
-    wanted = {"name": "s", "host": "h", "port": 1, "user": "u", "password": "secret"}
-    return SourceConfig(**wanted, server_id=7, tables=tables, **more)  # type: ignore[arg-type]  # a mix
+def config(
+    *tables: str, excluded: tuple[str, ...] = (), reloads: tuple[tuple[str, int], ...] = ()
+) -> SourceConfig:
+    return SourceConfig(
+        name="s",
+        host="h",
+        port=1,
+        user="u",
+        password="secret",
+        server_id=7,
+        tables=tables,
+        excluded=excluded,
+        reloads=reloads,
+    )
 
 
 def test_patterns_choose_tables_and_never_the_servers_own() -> None:
