@@ -28,6 +28,10 @@ _LATIN1 = {
 }
 
 
+def _latin1(data: bytes) -> str:
+    return data.decode() if data.isascii() else data.decode("latin-1").translate(_LATIN1)
+
+
 def decoder(charset: str) -> Decode:
     """Return the function that decodes texts of a character set.
 
@@ -35,7 +39,7 @@ def decoder(charset: str) -> Decode:
         RuleViolation: `cdc.charset`, where it is one that cannot be decoded.
     """
     if charset == "latin1":
-        return lambda data: data.decode("latin-1").translate(_LATIN1)
+        return _latin1
     codec = _CODECS.get(charset)
     if codec is None:
         raise RuleViolation(

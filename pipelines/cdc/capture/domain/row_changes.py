@@ -14,8 +14,11 @@ def changes_of(event: Rows) -> Iterator[Change]:
     """Yield the changes of a row event. A change of key is a delete, then a create."""
     schema, position = event.schema, str(event.end)
     db, table, number, at = schema.db, schema.table, schema.number, event.at
+    first = version_of_row(event.start, size=event.size, row=0)
     for n, (before, after) in enumerate(event.rows):
-        version = version_of_row(event.start, size=event.size, row=n)
+        if n >= event.size - 1:
+            version_of_row(event.start, size=event.size, row=n)  # refuses: it has no byte
+        version = first + 2 * n
         old = key_of(before, schema.key) if before is not None else None
         new = key_of(after, schema.key) if after is not None else None
         if old is not None and new is not None and old != new:
