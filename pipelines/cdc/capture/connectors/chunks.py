@@ -15,7 +15,7 @@ import pymysql
 from pymysql.converters import conversions
 from pymysql.cursors import SSCursor
 
-from pipelines.cdc.capture.connectors.mysql import connect, quoted, translated
+from pipelines.cdc.capture.connectors.mysql import IDLE_SECONDS, alive, connect, quoted, translated
 from pipelines.cdc.capture.connectors.source import Source
 from pipelines.cdc.capture.domain.config import SourceConfig
 from pipelines.cdc.capture.domain.loads import Chunk
@@ -42,6 +42,7 @@ class Chunks:
         self._config = config
         self._source = source
         self._link: Any = connect(config, conv=_ENCODERS)
+        self._used = time.monotonic()
         self._rows: dict[tuple[str, str], int] = {}
         self._settled: list[tuple[float, Position]] = []
 
@@ -57,6 +58,9 @@ class Chunks:
         if not self._source.is_mariadb and self._settled_position() is None:
             return None
         at = time.time_ns() // 1_000_000
+        if time.monotonic() - self._used > IDLE_SECONDS:
+            self._link = alive(self._link, self._config, conv=_ENCODERS)
+        self._used = time.monotonic()
         with translated(self._config):
             try:
                 return self._read(schema, after, at)

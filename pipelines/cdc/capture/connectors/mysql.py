@@ -1,7 +1,7 @@
 """Connections to a source, always with time-outs, and its errors in the portal's words."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeAlias
 
 import pymysql
@@ -11,6 +11,8 @@ from pymysql.cursors import Cursor
 from pipelines.cdc.capture.domain.config import SourceConfig
 from portal.lake.errors import ExternalFailure
 
+IDLE_SECONDS = 20.0
+"""A connection that was not used for so long is tried before it is used."""
 Link: TypeAlias = "Connection[Cursor]"
 
 _ACCESS = frozenset({1044, 1045, 1142, 1143, 1227, 1370, 1698, 1820, 1862, 4151})
@@ -51,6 +53,17 @@ def connect(config: SourceConfig, **more: Any) -> Link:
             program_name="lakewarden-capture",
             **more,
         )
+
+
+def alive(link: Link, config: SourceConfig, **more: Any) -> Link:
+    """Return the same connection, or another where the server ended it for being idle."""
+    try:
+        link.ping()
+    except (pymysql.MySQLError, OSError):
+        with suppress(pymysql.MySQLError, OSError):
+            link.close()
+        return connect(config, **more)
+    return link
 
 
 @contextmanager

@@ -1,9 +1,17 @@
 """Reads a source: what the server says of itself, its tables' schemas, and its position."""
 
+import time
 from contextlib import closing
 from typing import Any
 
-from pipelines.cdc.capture.connectors.mysql import Link, connect, quoted, translated
+from pipelines.cdc.capture.connectors.mysql import (
+    IDLE_SECONDS,
+    Link,
+    alive,
+    connect,
+    quoted,
+    translated,
+)
 from pipelines.cdc.capture.domain.charsets import decoder
 from pipelines.cdc.capture.domain.config import SourceConfig, TableFilter
 from pipelines.cdc.capture.domain.findings import (
@@ -46,6 +54,7 @@ class Source:
         self.config = config
         self._filter = TableFilter(config)
         self._link: Link = connect(config)
+        self._used = time.monotonic()
         self.version = str(self._ask("SELECT version()")[0][0])
 
     @property
@@ -169,6 +178,10 @@ class Source:
         return TableFacts(db, table, TableSchema(db, table, 0, 0, columns, key))
 
     def _ask(self, statement: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
+        # DDL may come a day after the question before it.
+        if time.monotonic() - self._used > IDLE_SECONDS:
+            self._link = alive(self._link, self.config)
+        self._used = time.monotonic()
         with translated(self.config), self._link.cursor() as cursor:
             cursor.execute(statement, values or None)
             return list(cursor.fetchall())

@@ -126,6 +126,18 @@ def test_a_server_that_is_not_there_may_be_tried_again(shop: Shop) -> None:
     assert probe(shop.config(port=1))[0].level is Level.ERROR
 
 
+def test_a_question_after_an_idle_day_opens_its_connection_again(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.run("create table t (id int primary key)")
+    source = Source(shop.config())
+    (number,) = source._ask("select connection_id()")[0]
+    shop.run(f"kill {number}")
+    monkeypatch.setattr("pipelines.cdc.capture.connectors.source.IDLE_SECONDS", -1.0)
+    assert source.table(shop.db, "t").schema is not None
+    source.close()
+
+
 def test_the_probe_says_what_is_missing(shop: Shop) -> None:
     user = f"p{shop.server_id}"
     shop.run(
