@@ -35,6 +35,8 @@ class _Pending:
     """Whether it has a schema of its own even where no column changed."""
     is_told: bool = False
     """Whether a schema has the statement already."""
+    has_rows: bool = False
+    """Whether rows after the statement were given a schema, which they keep."""
     answer: TableSchema | None = None
     until: Position | None = None
 
@@ -87,6 +89,8 @@ class SchemaKeeping:
         known = self.book.at(name, version)
         pending = self._pending.get(name)
         is_settled = pending is None or not pending.is_marked
+        if pending is not None:
+            pending.has_rows = True
         if known and is_settled and agrees(seen.table, known, self._source.charsets):
             return known
         return self._from_map(seen, name, known, pending)
@@ -197,9 +201,7 @@ class SchemaKeeping:
             return
         same = latest and (latest.columns, latest.key) == (there.columns, there.key)
         if pending.is_marked or not same:
-            # Rows that gave it a schema before this answer keep it.
-            had_rows = latest is not None and latest.version >= pending.version
-            version = reached.version if had_rows else pending.version
+            version = reached.version if pending.has_rows else pending.version
             self.put(self.book.new(name, version, there.columns, there.key, pending.ddl))
 
 

@@ -63,6 +63,8 @@ def test_reading_the_log_again_gives_rows_and_schemas_the_same_numbers(shop: Sho
         "insert into t values (3, 3, 3)",
     )
     shop.capture()
+    shop.run("alter table t alter b set default 7", "insert into t values (4, 4, 4)")
+    shop.capture()
     first = {one.key["id"]: one for one in changes(log, "t")}
     names = schemas(log, "t")
     assert header is not None
@@ -72,7 +74,13 @@ def test_reading_the_log_again_gives_rows_and_schemas_the_same_numbers(shop: Sho
     shop.capture()
     assert {one.key["id"]: one for one in changes(log, "t")} == first
     assert schemas(log, "t") == names
-    assert [one.ddl for one in names] == ["", "alter table t add b int", "truncate t"]
+    assert [one.ddl for one in names] == [
+        "",
+        "alter table t add b int",
+        "truncate t",
+        "alter table t alter b set default 7",
+    ]
+    assert names[-1].columns[-1].default == "7"
 
 
 def test_a_table_made_later_is_captured_and_one_made_again_is_another(shop: Shop) -> None:
