@@ -1,5 +1,6 @@
 """Advice on tables: what it would change, what it stands on, and what people made of it."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from django.db import models
@@ -7,6 +8,12 @@ from django.db import models
 from optimizer.advice.domain.states import AdviceState, TrialState
 from optimizer.advice.domain.subjects import Subject, text_of
 from optimizer.iceberg.tables.models import IcebergTable
+
+_GIVES_UP: Mapping[Subject, str] = {
+    Subject.LAYOUT: "Give up the layout",
+    Subject.INDEXES: "Give up the index of",
+    Subject.CUBE: "Pause cube",
+}
 
 
 class Advice(models.Model):
@@ -27,9 +34,7 @@ class Advice(models.Model):
         default=Subject.LAYOUT.value,
         help_text="the field of the policy that it would set, or `cube`",
     )
-    gives_up = models.BooleanField(
-        default=False, help_text="it takes away what nobody uses: index columns, or a cube"
-    )
+    gives_up = models.BooleanField(default=False, help_text="it takes away what nobody uses")
     proposed = models.CharField(
         max_length=2200,
         help_text="to what, such as hilbert(a,b), or columns: id, user_id:bloom; or a cube",
@@ -82,13 +87,11 @@ class Advice(models.Model):
     @property
     def change(self) -> str:
         """What it changes, in a few words."""
-        if self.subject == Subject.LAYOUT:
-            return self.proposed
         if self.gives_up:
             named = text_of(self.evidence.get("columns"))
-            if self.subject == Subject.CUBE:
-                return f"Pause cube {named}"
-            return f"Give up the index of {named}"
+            return f"{_GIVES_UP[Subject(self.subject)]} {named}"
+        if self.subject == Subject.LAYOUT:
+            return self.proposed
         if self.subject == Subject.CUBE:
             return f"Cube {self.cube_name}"
         return f"Index {text_of(self.evidence.get('columns'))}"

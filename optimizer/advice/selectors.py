@@ -13,6 +13,7 @@ from optimizer.advice.domain.served import index_for
 from optimizer.advice.domain.stars.names import tables_in
 from optimizer.advice.domain.states import AdviceState, TrialState
 from optimizer.advice.domain.subjects import Subject
+from optimizer.cubes.domain.states import CubeState
 from optimizer.iceberg.indexing.domain.wanted import WantedIndex, parse_all_wanted
 from optimizer.iceberg.tables.selectors.groupings import tables_seen
 from optimizer.iceberg.tables.selectors.scans import since
@@ -163,6 +164,13 @@ def cube_of(row: Advice) -> Cube | None:
     """Return the cube that was defined of an advice; None where there is none, or not any more."""
     known = row.evidence.get("cube")
     return row.table.cubes.filter(pk=known, is_there=True).first() if known else None
+
+
+def stopped_cube_of(row: Advice) -> Cube | None:
+    """Return the cube that was defined of an advice, where somebody paused or dropped it."""
+    known = row.evidence.get("cube")
+    cube = row.table.cubes.filter(pk=known).first() if known else None
+    return None if cube is None or cube.state == CubeState.ACTIVE else cube
 
 
 def evidence_for(row: Advice, user: User) -> dict[str, Any]:

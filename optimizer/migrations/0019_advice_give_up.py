@@ -12,9 +12,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="advice",
             name="gives_up",
-            field=models.BooleanField(
-                default=False, help_text="it takes away what nobody uses: index columns, or a cube"
-            ),
+            field=models.BooleanField(default=False, help_text="it takes away what nobody uses"),
         ),
         migrations.AddField(
             model_name="icebergtable",

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
@@ -73,6 +74,25 @@ def _with(setting: str, value: str, act: Act) -> Act:
     return run
 
 
+def _view(text: str, query: str) -> Act:
+    def run(spark: SparkSession) -> None:
+        spark.sql(text).createOrReplaceTempView("seen")
+        try:
+            sql(query)(spark)
+        finally:
+            spark.catalog.dropTempView("seen")
+
+    return run
+
+
+def _file(spark: SparkSession) -> None:
+    with TemporaryDirectory() as folder:
+        spark.range(3).selectExpr("id uid").write.parquet(f"file:{folder}/rows")
+        spark.read.parquet(f"file:{folder}/rows").createOrReplaceTempView("seen")
+        sql("SELECT count(*) FROM lake.shop.ev WHERE uid IN (SELECT uid FROM seen)")(spark)
+        spark.catalog.dropTempView("seen")
+
+
 def _failing(spark: SparkSession) -> None:
     try:
         sql("SELECT assert_true(uid < 0) FROM lake.shop.ev WHERE uid = 40")(spark)
@@ -124,6 +144,59 @@ QUERIES: dict[str, Act] = {
         "false",
         sql(f"SELECT id FROM lake.shop.ev WHERE note = '{SECRET}'"),
     ),
+    "dates": sql(
+        "SELECT date_trunc('MM', at) m, year(at), to_date(at), trunc(day, 'YEAR'), sum(qty) "
+        "FROM lake.shop.ev WHERE uid > 5 GROUP BY 1, 2, 3, 4"
+    ),
+    "dates above": sql(
+        "SELECT d, h, count(*) FROM (SELECT CAST(at AS DATE) d, extract(HOUR FROM at) h, uid "
+        "FROM lake.shop.ev) WHERE uid < 30 GROUP BY ROLLUP (d, h)"
+    ),
+    "odd dates": sql(
+        "SELECT date_trunc('MM', at + INTERVAL 1 DAY), upper(city), weekofyear(day), "
+        "trunc(at, 'MM'), count(*) FROM lake.shop.ev GROUP BY 1, 2, 3, 4"
+    ),
+    "elsewhere": _with(
+        "spark.sql.session.timeZone",
+        "Europe/Berlin",
+        sql("SELECT date_trunc('MM', at), month(day), count(*) FROM lake.shop.ev GROUP BY 1, 2"),
+    ),
+    "strict": _with(
+        "spark.sql.ansi.enabled",
+        "true",
+        sql("SELECT year(day), count(*) FROM lake.shop.ev GROUP BY 1"),
+    ),
+    "view": _view("SELECT uid, name FROM lake.shop.dim", "SELECT name FROM seen WHERE uid = 4"),
+    "scalar": sql(
+        "SELECT (SELECT max(uid) FROM lake.shop.dim WHERE name > 'a') FROM lake.shop.ev "
+        "WHERE uid = 1"
+    ),
+    # Answered from metadata, without a scan.
+    "metadata too": sql("SELECT (SELECT max(uid) FROM lake.shop.dim) FROM lake.shop.ev"),
+    "view of rows": _view(
+        "SELECT * FROM VALUES (1, 'a') AS v (uid, name)",
+        "SELECT id FROM lake.shop.ev JOIN seen USING (uid)",
+    ),
+    "view of a file": _file,
+    "range": sql("SELECT count(*) FROM lake.shop.ev JOIN range(5) r ON r.id = uid"),
+    "both": sql("SELECT count(*) FROM lake.shop.ev JOIN maker.shop.dim USING (uid)"),
+    "unused": sql(
+        "WITH hidden AS (SELECT * FROM maker.shop.dim) SELECT id FROM lake.shop.ev WHERE uid = 3"
+    ),
+    "unused legacy": _with(
+        "spark.sql.legacy.ctePrecedencePolicy",
+        "LEGACY",
+        sql(
+            "WITH hidden AS (SELECT * FROM lake.shop.dim) SELECT id FROM lake.shop.ev WHERE uid = 3"
+        ),
+    ),
+    "folded": sql(
+        "SELECT id FROM lake.shop.ev WHERE uid = 6 "
+        "OR EXISTS (SELECT 1 FROM lake.shop.dim WHERE 1 = 2)"
+    ),
+    "beside files": sql(
+        "SELECT count(*) FROM lake.shop.ev WHERE qty > (SELECT count(*) FROM lake.shop.dim.files)"
+    ),
     # None of these is told of.
     "metadata": sql("SELECT count(*) FROM lake.shop.ev.files"),
     "command": sql("SHOW TABLES IN lake.shop"),
@@ -142,14 +215,15 @@ def make_tables(spark: SparkSession) -> None:
     """Make the tables by a catalog that tells of nothing."""
     spark.sql(
         "CREATE TABLE maker.shop.ev (id BIGINT, uid BIGINT, city STRING, note STRING, "
-        "price DOUBLE, qty INT, props STRUCT<a: STRING>, day DATE) "
+        "price DOUBLE, qty INT, props STRUCT<a: STRING>, at TIMESTAMP, day DATE) "
         "USING iceberg PARTITIONED BY (day)"
     )
     for day in (1, 2, 3):
         spark.sql(
             "INSERT INTO maker.shop.ev SELECT id, id % 50, IF(id % 2 = 0, 'Kiel', 'Ulm'), "
             "CAST(id AS STRING), id * 1.5D, CAST(id % 5 AS INT), "
-            f"named_struct('a', CAST(id AS STRING)), DATE '2026-11-0{day}' FROM range(300)"
+            f"named_struct('a', CAST(id AS STRING)), TIMESTAMP '2026-11-0{day} 12:00:00', "
+            f"DATE '2026-11-0{day}' FROM range(300)"
         )
     spark.sql("CREATE TABLE maker.shop.dim (uid BIGINT, name STRING) USING iceberg")
     spark.sql(f"INSERT INTO maker.shop.dim SELECT id, concat('{SECRET}', id) FROM range(50)")

@@ -5,7 +5,7 @@ an engine may push it further down, and says so in its own events.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
@@ -15,13 +15,16 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope
 
 from optimizer.advice.domain.filters import Filter, FilterKind, either, negated
+from optimizer.advice.domain.stars.terms import PLAIN, form_of, term_text
+from optimizer.matching.domain.dates import dated
 from optimizer.pruning.domain.uses import Found, Names, uses_in
 from portal.lake.errors import RuleViolation
 
 T = TypeVar("T")
 _PLAIN = re.compile(r"\w+", re.ASCII)
-Columns = Mapping[str, frozenset[str]]
-"""The columns of tables, in lower case, by `database.table`."""
+Columns = Mapping[str, Collection[str]]
+"""The columns of tables, in lower case, by `database.table`; with their types by Iceberg's names
+where they are mappings."""
 
 
 class Aggregate(NamedTuple):
@@ -45,7 +48,10 @@ class JoinKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a query asks of one table at one place; each tuple is in order and without repeats."""
+    """What a query asks of one table at one place; each tuple is in order and without repeats.
+
+    A group is a column, or a form of one (`stars/terms.py`): `year(sold_on)`.
+    """
 
     table: str
     filters: tuple[Filter, ...] = ()
@@ -73,7 +79,7 @@ def asked_in(sql: str, dialect: str, names: Names, columns: Columns) -> list[Ask
     answers = {one.use.number: Asked(one.use.name) for one in found}
     for number, scope in enumerate(scopes):
         here = [one for one in found if one.scope is scope]
-        _Reader(scope, here, columns).read_into(answers, number)
+        _Reader(scope, here, columns, dialect).read_into(answers, number)
     return list(answers.values())
 
 
@@ -99,14 +105,14 @@ def query_in(sql: str, dialect: str) -> exp.Query | None:
 class _Reader:
     """Reads the conditions, groups and aggregates of one SELECT."""
 
-    def __init__(self, scope: Scope, uses: Sequence[Found], columns: Columns) -> None:
-        self._scope, self._uses, self._columns = scope, uses, columns
+    def __init__(self, scope: Scope, uses: Sequence[Found], columns: Columns, dialect: str) -> None:
+        self._scope, self._uses, self._columns, self._dialect = scope, uses, columns, dialect
         self._by_alias = {one.use.alias.lower(): one for one in uses}
 
     def read_into(self, answers: dict[int, Asked], select: int) -> None:
         """Add what this SELECT asks of its tables."""
         filters = [one for node in self._conditions() for one in self._filters(node)]
-        groups = [one for node in self._grouped() for one in self._owned(node)]
+        groups = [one for node in self._grouped() for one in self._group(node)]
         aggregates = list(self._aggregates())
         joins = [one for node in self._conditions() for one in self._joins(node)] + self._using()
         for number in {one.use.number for one in self._uses}:
@@ -207,6 +213,22 @@ class _Reader:
         for key in ("rollup", "cube", "grouping_sets"):
             for one in (group.args.get(key) or []) if group else []:
                 yield from [one] if isinstance(one, exp.Expr) else []
+
+    def _group(self, node: exp.Expr) -> list[tuple[int, str]]:
+        """Return the column, or the form of one, that is grouped by; else all columns in it."""
+        node = node.unalias().unnest()
+        columns = list(node.find_all(exp.Column))
+        owner = self._owner(columns[0]) if len(columns) == 1 else None
+        if owner is None:
+            return self._owned(node)
+        name = columns[0].name.lower()
+        (table,) = (one.use.name for one in self._uses if one.use.number == owner)
+        known = self._columns.get(table)
+        kind = known.get(name, "") if isinstance(known, Mapping) else ""
+        # The form has to be of the column itself.
+        is_outermost = (found := dated(node)) is not None and found[1] is columns[0]
+        form = form_of(node, kind, self._dialect) if is_outermost else PLAIN
+        return [(owner, term_text(form, name))]
 
     def _meant(self, node: exp.Expr) -> Iterable[exp.Expr]:
         """Give what a part of GROUP BY means: a place or a name of the SELECT's list, or itself."""

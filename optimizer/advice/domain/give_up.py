@@ -1,7 +1,7 @@
-"""Decides what of a table to give up: file indexes and cubes that no query had anything of.
+"""Decides what of a table to give up: its layout, file indexes and cubes that serve no query.
 
-Silence is evidence only where readers do tell: the table has to be scanned on many days, and some
-reader of the lake has to report what indexes and cubes save.
+Silence is evidence only where readers do tell: the table has to be scanned on many days, and for
+indexes and cubes some reader of the lake has to report what they save.
 """
 
 from collections.abc import Sequence
@@ -17,9 +17,10 @@ LEAST_DAYS = 7
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A file index or a cube, with what it did in four weeks and what it takes.
+    """A layout, file index or cube, with what it did in four weeks and what it takes.
 
-    `since` is when it was asked for in its present form; None where that is not known.
+    `since` is when it was asked for in its present form; None where that is not known. A layout is
+    used by scans that filter one of its columns.
     """
 
     name: str
@@ -38,6 +39,10 @@ class Heard:
     readers_report: bool
     is_narrowed: bool = False
     """Whether people had files listed by indexes, which no report counts."""
+    is_overwritten: bool = False
+    """Whether writers replaced files: a merge finds fewer to replace where rows are in order."""
+    is_cut: bool = False
+    """Whether filters came that were not summed any more, as there were too many of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +59,8 @@ def decide_give_up(
     kept: Sequence[Kept], heard: Heard, *, what: str, now: datetime
 ) -> GiveUp | NoProposal:
     """Return what was of no use for four weeks; `what` is "file index" or "cube"."""
-    if heard.n_scans < LEAST_SCANS or heard.n_days < LEAST_DAYS:
-        return NoProposal(
-            f"{heard.n_scans} scans on {heard.n_days} days were recorded; {LEAST_SCANS} on "
-            f"{LEAST_DAYS} are needed."
-        )
+    if too_few := _too_few(heard):
+        return too_few
     if not heard.readers_report:
         return NoProposal("No reader reports what indexes and cubes save, so nobody knows.")
     if heard.is_narrowed:
@@ -80,6 +82,39 @@ def decide_give_up(
         f"{heard.n_scans:,} scans on {heard.n_days} days were recorded, and the "
         f"{what if one_of_them else what + ('es' if what.endswith('x') else 's')} "
         f"{', '.join(one.name for one in unused)} left out nothing in four weeks. {taken}.",
+    )
+
+
+def decide_layout_give_up(layout: Kept, heard: Heard, *, now: datetime) -> GiveUp | NoProposal:
+    """Return the layout where no scan filtered any of its columns for four weeks."""
+    if too_few := _too_few(heard):
+        return too_few
+    if heard.is_overwritten:
+        return NoProposal(
+            "Writers replaced files, which an order may spare them; nobody counts it."
+        )
+    if heard.is_cut:
+        return NoProposal("There were more filters a day than are summed, so nobody knows.")
+    if not _is_unused(layout, now):
+        return NoProposal("The layout was filtered by in four weeks, or is younger.")
+    taken = "No file was rewritten for it."
+    if layout.seconds_a_day:
+        taken = f"It takes {layout.seconds_a_day:,.1f} s of rewrites a day."
+    return GiveUp(
+        (layout.name,),
+        layout.n_bytes,
+        layout.seconds_a_day,
+        f"{heard.n_scans:,} scans on {heard.n_days} days were recorded, and none of four weeks "
+        f"filtered a column of the layout {layout.name}. {taken}",
+    )
+
+
+def _too_few(heard: Heard) -> NoProposal | None:
+    if heard.n_scans >= LEAST_SCANS and heard.n_days >= LEAST_DAYS:
+        return None
+    return NoProposal(
+        f"{heard.n_scans} scans on {heard.n_days} days were recorded; {LEAST_SCANS} on "
+        f"{LEAST_DAYS} are needed."
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from optimizer.advice.domain.asked import Aggregate, Asked
 from optimizer.advice.domain.filters import FilterKind
 from optimizer.advice.domain.heavy import Counted, HeavyShapes
+from optimizer.advice.domain.stars.terms import read_term
 from optimizer.indexes.domain.choice.kinds import Use
 
 MOST_GROUPINGS = 200
@@ -129,7 +130,8 @@ def grouping_of(asked: Asked) -> Grouping | None:
         return None
     if any(one.kind not in _DIMENSIONS for one in asked.filters):
         return None
-    dimensions = frozenset(asked.groups) | {one.column for one in asked.filters}
+    groups = {read_term(one)[1] for one in asked.groups}
+    dimensions = frozenset(groups) | {one.column for one in asked.filters}
     return Grouping(dimensions, frozenset(asked.aggregates))
 
 

@@ -34,6 +34,7 @@ MOST_COLUMNS = 8
 """Of a table that are tried: those whose scans planned most."""
 MOST_NULL = 0.5
 OPTIONS_KEPT = 12
+GIVEN_UP = "a layout of it was given up within four weeks"
 _SEED = 7
 
 
@@ -77,7 +78,10 @@ def looked(table: IcebergTable, row: Mapping[str, Any]) -> dict[str, Any]:
         "n_files": max(1, math.ceil(n_bytes / row["target_bytes"])),
         "rewrite_bytes": sum(one.size for one in files),
     }
-    columns, left_out = sampled(table, part, wanted_columns(recorded))
+    wanted = wanted_columns(recorded)
+    named = [name for name in wanted if name in row.get("given_up", ())]
+    columns, left_out = sampled(table, part, [name for name in wanted if name not in named])
+    left_out += [{"column": name, "reason": GIVEN_UP} for name in named]
     if not columns:
         return {**said, "left_out": left_out, "now": 1.0, "options": []}
     queries = drawn_queries(columns, named_filters(recorded, columns))

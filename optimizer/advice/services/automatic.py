@@ -7,11 +7,12 @@ budget and hours as every other.
 """
 
 import logging
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from optimizer.advice.domain.layout_advice import LOW
 from optimizer.advice.domain.states import AdviceState, TrialState
-from optimizer.advice.domain.subjects import Subject
+from optimizer.advice.domain.subjects import Subject, value_of
 from optimizer.advice.services.decisions import MAX_REASON, advice_apply, advice_dismiss
 from optimizer.advice.services.trials import trial_request
 from optimizer.models import Advice, PolicyVersion
@@ -58,10 +59,12 @@ def _act(row: Advice, scope: str, *, now: datetime) -> None:
 
 
 def _next_step(row: Advice, scope: str, user: User, *, now: datetime) -> None:
-    """Do what comes next: a trial of a layout first, then what it speaks for."""
+    """Do what comes next: a trial of a new layout first, then what it speaks for."""
     by_itself = f"By itself: the policy of {scope} says auto"
     confidence = f"the confidence is {row.evidence['confidence']}"
-    if row.subject != Subject.LAYOUT:
+    if row.gives_up and not _was_advised(row):
+        return
+    if row.subject != Subject.LAYOUT or row.gives_up:
         advice_apply(row, user=user, reason=f"{by_itself}, and {confidence}.", now=now)
         return
     last = row.trials.order_by("-pk").first()
@@ -73,6 +76,23 @@ def _next_step(row: Advice, scope: str, user: User, *, now: datetime) -> None:
     elif last.state == TrialState.ROLL_BACK:
         reason = f"{by_itself}, and the trial showed: {last.outcome}"
         advice_dismiss(row, user=user, reason=reason[:MAX_REASON], now=now)
+
+
+def _was_advised(row: Advice) -> bool:
+    """Whether what an advice gives up came of advice; what people declared is theirs to end."""
+    applied = row.table.advice.filter(subject=row.subject, gives_up=False, applied_at__isnull=False)
+    if row.subject == Subject.CUBE:
+        cube = row.table.cubes.filter(name=row.proposed, is_there=True).first()
+        return cube is not None and any(one.evidence.get("cube") == cube.pk for one in applied)
+    subject = Subject(row.subject)
+    came = {part for one in applied for part in _parts(subject, one.proposed)}
+    gone = set(_parts(subject, row.before)) - set(_parts(subject, row.proposed)) - {""}
+    return bool(gone) and gone <= came
+
+
+def _parts(subject: Subject, text: str) -> Sequence[str]:
+    said = value_of(subject, text)
+    return (said,) if isinstance(said, str) else said
 
 
 def _is_past(ended_at: datetime | None, now: datetime) -> bool:

@@ -18,7 +18,7 @@ from optimizer.models import IcebergTable
 GROUPINGS_KEPT = 30
 _FIGURES = (
     *("n_rows", "n_bytes", "cube_rows", "cube_bytes", "build_seconds", "is_exact"),
-    *("n_files", "n_sampled", "share", "byte_share"),
+    *("n_files", "n_sampled", "share", "byte_share", "star_rows", "star_read"),
 )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import F, Sum
 
 from optimizer.advice.domain.stars.cube_advice import Candidate, RecordedGrouping, candidates
-from optimizer.advice.domain.stars.drafts import definition_of, held_by
+from optimizer.advice.domain.stars.drafts import definition_of, held_by, used_of
 from optimizer.cubes.services.definitions import MAX_CUBES
 from optimizer.iceberg.tables.selectors.groupings import recorded_groupings
 from optimizer.iceberg.tables.selectors.scans import SHOWN_DAYS, since
@@ -54,6 +54,13 @@ def _orders(row: IcebergTable, found: Sequence[Candidate]) -> list[dict[str, Any
         orders.append(
             {
                 "definition": definition,
+                "asked": [
+                    {
+                        "dimensions": used_of(one.held, definition, each.wanted),
+                        "n_queries": each.n_queries,
+                    }
+                    for each in one.answered
+                ],
                 "digests": [each.digest for each in one.answered],
                 "n_queries": one.n_queries,
                 "n_days": one.n_days,

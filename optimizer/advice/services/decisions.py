@@ -15,8 +15,8 @@ from optimizer.advice.services.advised_cubes import (
     unused_cube_resume,
 )
 from optimizer.iceberg.tables.selectors.scans import since
-from optimizer.models import Advice
-from optimizer.policies.selectors.policies import policy_current
+from optimizer.models import Advice, Cube
+from optimizer.policies.selectors.policies import policies_of, policy_current
 from optimizer.policies.services.policies import PolicyChange, policy_allowed, policy_set
 from portal.access.models import User
 from portal.audit.services import audit_record
@@ -43,7 +43,7 @@ def advice_apply(row: Advice, *, user: User, reason: str, now: datetime) -> Advi
         one = claimed_advice(row, AdviceState.NEW)
         before = _own_values(one)
         subject = Subject(one.subject)
-        if subject.is_of_policy and text_of(before.get(subject)) != one.before:
+        if subject.is_of_policy and _is_changed(one, text_of(before.get(subject))):
             raise StaleState(
                 "advice.policy",
                 f"The {subject.word} of {table} changed since this advice was made; ask for a new "
@@ -58,7 +58,7 @@ def advice_apply(row: Advice, *, user: User, reason: str, now: datetime) -> Advi
         if not subject.is_of_policy:
             act = unused_cube_pause if one.gives_up else cube_of_advice
             act(one, user=user, reason=why, now=now)
-        _decide(one, user, why, now, "optimizer.advice_applied")
+        _decide(one, user.username, why, now, "optimizer.advice_applied")
         if not subject.is_of_policy:
             return one
         proposed = value_of(subject, one.proposed)
@@ -84,7 +84,7 @@ def advice_roll_back(row: Advice, *, user: User, reason: str, now: datetime) -> 
                 "is where to change it again.",
             )
         one.state, one.is_open = AdviceState.ROLLED_BACK, None
-        _decide(one, user, why, now, "optimizer.advice_rolled_back")
+        _decide(one, user.username, why, now, "optimizer.advice_rolled_back")
         if not subject.is_of_policy:
             undo = unused_cube_resume if one.gives_up else cube_of_advice_pause
             undo(one, user=user, reason=why, now=now)
@@ -94,6 +94,21 @@ def advice_roll_back(row: Advice, *, user: User, reason: str, now: datetime) -> 
             before[subject.value] = value_of(subject, one.before)
         _set_policy(one, before, user=user, reason=why, now=now)
     return one
+
+
+def advice_stopped(row: Advice, cube: Cube, *, now: datetime) -> None:
+    """Roll back an advice whose cube somebody paused or dropped: the decision was theirs.
+
+    It is written down in their name, with their reason and time; the cube is left as it is.
+
+    Raises:
+        StaleState: `advice.decided`.
+    """
+    with transaction.atomic():
+        one = claimed_advice(row, AdviceState.APPLIED)
+        one.state, one.is_open = AdviceState.ROLLED_BACK, None
+        what = f"The cube is {cube.state.lower()}: {cube.state_reason}"
+        _decide(one, cube.state_by, what, cube.state_at or now, "optimizer.advice_rolled_back")
 
 
 def advice_dismiss(row: Advice, *, user: User, reason: str, now: datetime) -> Advice:
@@ -106,7 +121,7 @@ def advice_dismiss(row: Advice, *, user: User, reason: str, now: datetime) -> Ad
     with transaction.atomic():
         one = claimed_advice(row, AdviceState.NEW)
         one.state, one.is_open = AdviceState.DISMISSED, None
-        _decide(one, user, why, now, "optimizer.advice_dismissed")
+        _decide(one, user.username, why, now, "optimizer.advice_dismissed")
     return one
 
 
@@ -152,6 +167,14 @@ def _own_values(row: Advice) -> dict[str, object]:
     return dict(found.values) if found else {}
 
 
+def _is_changed(row: Advice, own: str) -> bool:
+    """Whether the table's own policy has another value by now, or inherits another layout."""
+    if row.gives_up and row.subject == Subject.LAYOUT:
+        held = policies_of(row.table.lake).of(row.table.db, row.table.table).policy.layout
+        return own != row.before or [str(held)] != row.evidence["columns"]
+    return own != row.before
+
+
 def _set_policy(
     row: Advice, values: Mapping[str, object], *, user: User, reason: str, now: datetime
 ) -> None:
@@ -163,12 +186,12 @@ def _set_policy(
     policy_set(change, user=user, now=now)
 
 
-def _decide(row: Advice, user: User, reason: str, now: datetime, action: str) -> None:
-    row.decided_by, row.decided_at, row.reason = user.username, now, reason
+def _decide(row: Advice, by: str, reason: str, now: datetime, action: str) -> None:
+    row.decided_by, row.decided_at, row.reason = by, now, reason
     row.save()
     audit_record(
         action,
-        actor=user.username,
+        actor=by,
         lake=row.table.lake,
         object_type="optimizer_advice",
         object_id=str(row.table),

@@ -89,6 +89,8 @@ class _Findings:
         if isinstance(judged, NoProposal):
             self._outdate(Subject.LAYOUT)
             return judged.reason
+        # Rows in an order that serves are better than none.
+        advice_outdate(self.table, Subject.LAYOUT, gives_up=True, now=self.now)
         kept = {key: self.found.get(key, self.order.get(key)) for key in _KEPT}
         self._advise(
             Subject.LAYOUT,
@@ -145,7 +147,7 @@ class _Findings:
 
     def _is_being_laid_out(self) -> bool:
         """Whether a layout is advised, or applied and no rewrite has ended since."""
-        layouts = self.table.advice.filter(is_open=True, subject=Subject.LAYOUT)
+        layouts = self.table.advice.filter(is_open=True, subject=Subject.LAYOUT, gives_up=False)
         return layouts.filter(measured_from=None).exists()
 
     def _outdate(self, subject: Subject) -> None:

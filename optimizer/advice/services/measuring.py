@@ -10,13 +10,15 @@ from datetime import UTC, datetime
 from optimizer.advice.domain.layout_advice import has_paid
 from optimizer.advice.domain.states import AdviceState
 from optimizer.advice.domain.subjects import Subject
-from optimizer.advice.selectors import planned_since
+from optimizer.advice.selectors import planned_since, stopped_cube_of
 from optimizer.advice.services.advised_cubes import advised_cube_watch
-from optimizer.advice.services.decisions import advice_roll_back
+from optimizer.advice.services.decisions import advice_roll_back, advice_stopped
+from optimizer.advice.services.proposals import advice_outdate
 from optimizer.core.domain.tasks import TaskKind, TaskState
+from optimizer.cubes.domain.states import CubeState
 from optimizer.models import Advice, OptimizeTask
 from portal.access.models import User
-from portal.lake.errors import PortalError
+from portal.lake.errors import PortalError, StaleState
 
 _LAID_OUT = (TaskKind.CLUSTER, TaskKind.FULL, TaskKind.MAJOR)
 DONE_BY: Mapping[Subject, Sequence[TaskKind]] = {
@@ -36,14 +38,38 @@ def advice_watch(lake: str, *, now: datetime) -> None:
     applied = Advice.objects.filter(table__lake=lake, state=AdviceState.APPLIED, is_open=True)
     for row in applied.select_related("table"):
         if row.subject == Subject.CUBE:
-            if reason := advised_cube_watch(row, now=now):
-                _take_back(row, reason, now=now)
+            _watch_cube(row, now=now)
         elif row.measured_from is None:
             _start(row, now=now)
         else:
             _count(row, row.measured_from)
             if has_paid(row.measured, row.n_after or 0) is False:
                 _take_back(row, _too_little(row), now=now)
+    _outdate_stopped(lake, now=now)
+
+
+def _watch_cube(row: Advice, *, now: datetime) -> None:
+    """Take in what somebody did to the cube; else count, and take back what answers too little."""
+    cube = stopped_cube_of(row)
+    if cube is None:
+        if reason := advised_cube_watch(row, now=now):
+            _take_back(row, reason, now=now)
+        return
+    try:
+        advice_stopped(row, cube, now=now)
+    except StaleState:
+        logger.info("Advice %s on %s was decided meanwhile.", row.pk, row.table)
+
+
+def _outdate_stopped(lake: str, *, now: datetime) -> None:
+    """Outdate advice to pause cubes that somebody paused or dropped already."""
+    waiting = Advice.objects.filter(
+        table__lake=lake, state=AdviceState.NEW, subject=Subject.CUBE, gives_up=True
+    )
+    for row in waiting.select_related("table"):
+        active = row.table.cubes.filter(name=row.proposed, state=CubeState.ACTIVE)
+        if not active.exists():
+            advice_outdate(row.table, Subject.CUBE, gives_up=True, now=now)
 
 
 def _start(row: Advice, *, now: datetime) -> None:

@@ -15,6 +15,7 @@ from optimizer.advice.domain.subjects import Subject
 from optimizer.advice.selectors import SHOWN_SHAPES, recorded_shapes, served_by_indexes
 from optimizer.advice.services.cube_orders import cube_order
 from optimizer.iceberg.indexing.domain.wanted import parse_all_wanted
+from optimizer.iceberg.rewrite.domain.layouts import parse_layout
 from optimizer.iceberg.tables.selectors.scans import since
 from optimizer.models import Advice, IcebergTable
 from optimizer.policies.domain.policy import AdviceMode
@@ -91,7 +92,7 @@ def _order(row: IcebergTable, policies: LakePolicies, *, now: datetime) -> dict[
     recorded = recorded_shapes(row, now=now)
     served, open_shapes = served_by_indexes(recorded.shapes, policy.index_columns)
     candidates = index_candidates(filtered_scans(open_shapes), policy.index_columns)
-    given_up = _given_up(row, now=now)
+    given_up = _given_up_columns(row, now=now)
     return {
         "id": row.pk,
         "db": row.db,
@@ -99,6 +100,7 @@ def _order(row: IcebergTable, policies: LakePolicies, *, now: datetime) -> dict[
         "uuid": row.uuid,
         "target_bytes": policy.target_bytes,
         "layout": str(policy.layout),
+        "given_up": _given_up_layouts(row, now=now),
         "shapes": _listed(open_shapes),
         "served": _listed(served),
         "n_scans": sum(one["n_scans"] for one in open_shapes),
@@ -110,17 +112,24 @@ def _order(row: IcebergTable, policies: LakePolicies, *, now: datetime) -> dict[
     }
 
 
-def _given_up(row: IcebergTable, *, now: datetime) -> set[str]:
+def _given_up_columns(row: IcebergTable, *, now: datetime) -> set[str]:
     """Return the columns whose indexes were given up lately, so that advice does not turn round."""
+    wanted = parse_all_wanted(_given_up(row, Subject.INDEXES, now=now))
+    return {one.column.lower() for one in wanted}
+
+
+def _given_up_layouts(row: IcebergTable, *, now: datetime) -> list[str]:
+    """Return the columns of layouts that were given up lately: no layout of them is tried."""
+    layouts = map(parse_layout, _given_up(row, Subject.LAYOUT, now=now))
+    return sorted({column.lower() for one in layouts for column in one.columns})
+
+
+def _given_up(row: IcebergTable, subject: Subject, *, now: datetime) -> list[str]:
     lately = row.advice.filter(
-        gives_up=True,
-        subject=Subject.INDEXES,
-        state=AdviceState.APPLIED,
-        applied_at__gt=now - AFTER_NO,
+        gives_up=True, subject=subject, state=AdviceState.APPLIED, applied_at__gt=now - AFTER_NO
     )
     named = lately.values_list("evidence", flat=True)
-    wanted = [one for evidence in named for one in parse_all_wanted(evidence["columns"])]
-    return {one.column.lower() for one in wanted}
+    return [name for evidence in named for name in evidence["columns"]]
 
 
 def _listed(shapes: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -42,11 +42,12 @@ def trial_request(row: Advice, *, user: User, reason: str, now: datetime) -> Tri
         StaleState: `optimizer.gone`, `advice.decided`, or `trial.running`, one is under way.
     """
     table, why = row.table, checked_reason(row, user, reason)
-    if row.subject != Subject.LAYOUT:
+    if row.subject != Subject.LAYOUT or row.gives_up:
+        after = "There is nothing to measure." if row.gives_up else "It is measured once applied."
         raise RuleViolation(
             "trial.subject",
-            f"Only a layout is tried on a branch; this advice changes the "
-            f"{Subject(row.subject).word} of {table}. Its effect is measured once it is applied.",
+            f"Only a new layout is tried on a branch; this advice changes the "
+            f"{Subject(row.subject).word} of {table}. {after}",
         )
     if table.is_paused:
         raise RuleViolation(

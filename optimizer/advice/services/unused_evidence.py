@@ -1,13 +1,17 @@
 """Reads what a table keeps for its queries, since when, and what it was of use lately."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from django.db.models import F, Sum
+from django.db.models import Count, F, Q, Sum
 
 from optimizer.advice.domain.give_up import Kept
+from optimizer.core.domain.tasks import TaskKind
 from optimizer.cubes.domain.declared_joins import is_joined
 from optimizer.cubes.domain.states import CubeState
+from optimizer.iceberg.rewrite.domain.layouts import parse_layout
 from optimizer.iceberg.tables.selectors.scans import SHOWN_DAYS, since
+from optimizer.iceberg.tables.services.scans import MOST_A_DAY
 from optimizer.models import IcebergTable, PolicyVersion, ReportSender
 from optimizer.policies.domain.formats import TableFormat
 from optimizer.policies.selectors.policies import TablePolicy
@@ -30,6 +34,40 @@ def is_narrowed(lake: str, *, now: datetime) -> bool:
     return Run.objects.filter(lake=lake, kind=NARROW, queued_at__gt=first).exists()
 
 
+def is_overwritten(row: IcebergTable, *, now: datetime) -> bool:
+    """Whether writers replaced data files in four weeks, as merges and overwrites do."""
+    first = now - timedelta(days=SHOWN_DAYS)
+    return row.commits.filter(operation="overwrite", is_ours=False, at__gt=first).exists()
+
+
+def is_cut(row: IcebergTable, *, now: datetime) -> bool:
+    """Whether a day of four weeks has as many filters as are summed, so that others may lack."""
+    days = row.scan_filters.filter(day__gte=since(now)).order_by().values("day")
+    return days.annotate(n=Count("pk")).filter(n__gte=MOST_A_DAY).exists()
+
+
+def layout_kept(row: IcebergTable, found: TablePolicy, *, now: datetime) -> Kept | None:
+    """Return the layout of a table's policy, with the scans that filter any of its columns.
+
+    One with columns of joined tables is left out: scans of the table do not name them.
+    """
+    layout = found.policy.layout
+    if not layout or any(is_joined(one, row.columns) for one in layout.columns):
+        return None
+    named = Q(column__in=[one.lower() for one in layout.columns])
+    days = row.scan_filters.filter(named, day__gte=since(now))
+    first = now - timedelta(days=SHOWN_DAYS)
+    rewrites = row.tasks.filter(kind=TaskKind.CLUSTER, layout=str(layout), ended_at__gt=first)
+    seconds = rewrites.aggregate(n=Sum("seconds"))["n"] or 0.0
+    return Kept(
+        str(layout),
+        _began(row.lake, found.sources["layout"], {str(layout)}, _layout_named).get(str(layout)),
+        days.aggregate(n=Sum("n_scans"))["n"] or 0,
+        0,
+        seconds / SHOWN_DAYS,
+    )
+
+
 def indexes_kept(row: IcebergTable, found: TablePolicy, *, now: datetime) -> list[Kept]:
     """Return the index columns of a table's policy; those of joined tables are left out.
 
@@ -39,7 +77,9 @@ def indexes_kept(row: IcebergTable, found: TablePolicy, *, now: datetime) -> lis
     wanted = [one for one in columns if not is_joined(one.column, row.columns)]
     if not wanted:
         return []
-    began = _began(row.lake, found.sources["index_columns"], {str(one) for one in wanted})
+    began = _began(
+        row.lake, found.sources["index_columns"], {str(one) for one in wanted}, _indexes_named
+    )
     used = dict(
         row.index_uses.filter(day__gte=since(now))
         .order_by()
@@ -85,12 +125,22 @@ def cubes_kept(row: IcebergTable, *, now: datetime) -> list[Kept]:
     ]
 
 
-def _began(lake: str, scope: str, names: set[str]) -> dict[str, datetime]:
-    """Return since when a scope's policy has named each column without a break."""
+def _began(
+    lake: str, scope: str, names: set[str], named: Callable[[PolicyVersion], set[str]]
+) -> dict[str, datetime]:
+    """Return since when a scope's policy has had each name without a break."""
     versions = PolicyVersion.objects.filter(lake=lake, format=TableFormat.ICEBERG, scope=scope)
     began: dict[str, datetime] = {}
     left = set(names)
     for one in versions.order_by("-version")[:MOST_VERSIONS]:
-        left &= {str(each) for each in one.values.get("index_columns", ())}
+        left &= named(one)
         began |= dict.fromkeys(left, one.at)
     return began
+
+
+def _indexes_named(version: PolicyVersion) -> set[str]:
+    return {str(one) for one in version.values.get("index_columns", ())}
+
+
+def _layout_named(version: PolicyVersion) -> set[str]:
+    return {str(parse_layout(version.values.get("layout", "")))}

@@ -37,6 +37,8 @@ class TreeSample:
     n_files: int
     n_without: int
     """Files of which no tree stays within the budget."""
+    read: float | None = None
+    """Rows that the queries asked about read of it, of those without it, in the mean."""
 
     @property
     def times(self) -> float:

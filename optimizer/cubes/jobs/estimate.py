@@ -24,7 +24,7 @@ from optimizer.cubes.domain.estimates import (
 )
 from optimizer.cubes.domain.types import MAX_DISTINCT
 from optimizer.cubes.jobs.schemas import Checked, check_definition
-from optimizer.cubes.jobs.tree_sample import sample_tree
+from optimizer.cubes.jobs.tree_sample import AskedOf, sample_tree
 from optimizer.iceberg.access.jobs.errors import clear_errors
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable, open_table, use_iceberg
 from optimizer.iceberg.indexing.jobs.coverage import LiveFile, live_files
@@ -70,10 +70,12 @@ def estimated(
     definition: Mapping[str, Any],
     *,
     told: Callable[[int], None] | None = None,
+    asked: Sequence[AskedOf] = (),
 ) -> dict[str, Any]:
     """Return the definition completed, what is wrong with it, and what a cube of it would hold.
 
-    `told` is given the number of files before they are read. Arrow is in use.
+    `told` is given the number of files before they are read. Of a star-tree it says what the
+    queries `asked` would read. Arrow is in use.
     """
     files = [one for one in live_files(table) if one.data_file.records]
     sizes = [one.data_file.records for one in files]
@@ -86,7 +88,7 @@ def estimated(
         with clear_errors(table.name):
             _joined_tables(checked, found)
             if some and not found.problems:
-                _sample(table, some, checked, found)
+                _sample(table, some, checked, found, asked)
     estimate = CubeEstimate(
         n_rows=sum(sizes),
         n_bytes=sum(one.data_file.size for one in files),
@@ -119,7 +121,9 @@ def _tree(tree: TreeSample | None, cube_rows: float) -> dict[str, Any]:
     """Return what is told of the star-tree; nothing of a cube without one."""
     if tree is None:
         return {}
+    read = {} if tree.read is None else {"star_read": tree.read}
     return {
+        **read,
         "star_rows": cube_rows * tree.times,
         "star_leaf": tree.max_leaf,
         "star_files": tree.n_files,
@@ -157,7 +161,13 @@ def _joined_tables(checked: Checked, found: Found) -> None:
         )
 
 
-def _sample(table: IcebergTable, files: Sequence[LiveFile], checked: Checked, found: Found) -> None:
+def _sample(
+    table: IcebergTable,
+    files: Sequence[LiveFile],
+    checked: Checked,
+    found: Found,
+    asked: Sequence[AskedOf],
+) -> None:
     with _joined(table, files, checked) as rows:
         started = time.monotonic()
         missing = rows.agg(
@@ -188,7 +198,7 @@ def _sample(table: IcebergTable, files: Sequence[LiveFile], checked: Checked, fo
             found.seconds = time.monotonic() - started
             _dimensions(groups, checked, found)
             n_groups = {one[_FILE]: int(one["g"]) for one in counted}
-            found.tree = sample_tree(groups, _FILE, n_groups, checked.definition)
+            found.tree = sample_tree(groups, _FILE, n_groups, checked.definition, asked)
             found.bytes_a_row = _bytes_a_row(groups)
         finally:
             groups.unpersist()

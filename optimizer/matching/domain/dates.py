@@ -13,6 +13,8 @@ _PARTS: dict[type[exp.Expr], str] = {
 }
 _EXTRACTED = set(_PARTS.values())
 _UNITS = {"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND"}
+_DATE_UNITS = {"YEAR", "QUARTER", "MONTH", "WEEK"}
+"""To smaller ones Spark's `trunc` gives null."""
 _SHORT = {"YYYY": "YEAR", "YY": "YEAR", "MON": "MONTH", "MM": "MONTH", "DD": "DAY"}
 PARTS = _EXTRACTED
 """Numbers of a date: whole numbers of 32 bits in Spark, of 64 in Trino."""
@@ -56,7 +58,8 @@ def shared_form(node: exp.Expr, kind: str | None, dialect: str) -> tuple[str, ex
     name, inner = found
     if name.startswith("TRUNC:") and dialect != "spark":
         if kind == "date":
-            return f"DATE_{name}", inner
+            is_known = name.removeprefix("TRUNC:") in _DATE_UNITS
+            return (f"DATE_{name}", inner) if is_known else None
         return found if kind == "timestamp" else None
     if name.startswith("DATE_TRUNC:") and kind != "date":
         return None

@@ -1,7 +1,7 @@
 """Says what a recorded query grouped its facts by, from what its engine told or from its text."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from optimizer.advice.domain.stars.groupings import StarGrouping, star_groupings
@@ -25,11 +25,12 @@ class Grouped:
 
 
 def groupings_of(
-    query: QueryRecord, columns: Mapping[str, frozenset[str]], read: Mapping[str, int]
+    query: QueryRecord, columns: Mapping[str, Collection[str]], read: Mapping[str, int]
 ) -> Grouped:
     """Return what a query groups by.
 
-    `columns` has the known tables that it scanned, `read` what it read of each, by `db.table`.
+    `columns` has the known tables that it scanned, with the types of their columns, `read` what it
+    read of each, by `db.table`.
     """
     if query.is_failed or not columns or not (query.text or query.asked):
         return Grouped()

@@ -32,7 +32,7 @@ class ReadText:
     """Whether it reads by a SELECT; a DELETE has nothing that a cube could answer."""
 
 
-def read_text(query: QueryRecord, columns: Mapping[str, frozenset[str]]) -> ReadText:
+def read_text(query: QueryRecord, columns: Mapping[str, Collection[str]]) -> ReadText:
     """Return what a query asks; `columns` has the known tables that it scanned, by `db.table`.
 
     The shape is kept only where it names no other table than these: it is shown to everybody who

@@ -116,6 +116,7 @@ def _read(said: Mapping[str, Any], known: QueryRecord) -> QueryRecord:
         read,
         scans=_listed(said.get("scans"), "scans", _scan, MOST_PLACES),
         asked=_listed(said.get("asked"), "asked", _asked, MOST_PLACES),
+        names_all_tables=_flag(said.get("names_all_tables"), "names_all_tables"),
     )
 
 
@@ -208,6 +209,13 @@ def _whole(said: object, name: str) -> int:
     if not isinstance(said, int) or isinstance(said, bool) or not 0 <= said < _MOST:
         raise _refused(name)
     return said
+
+
+def _flag(said: object, name: str) -> bool:
+    """Return what is said; an older listener says nothing, which is no."""
+    if said is not None and not isinstance(said, bool):
+        raise _refused(name)
+    return said is True
 
 
 def _seconds(said: object) -> float:

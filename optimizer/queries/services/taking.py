@@ -199,8 +199,8 @@ def _read_of(known: Sequence[tuple[IcebergTable, TableScan]], query: QueryRecord
     return {name: query.n_bytes * size // whole if whole else 0 for name, size in sizes.items()}
 
 
-def _columns(row: IcebergTable) -> frozenset[str]:
-    return frozenset(name.lower() for name in row.columns)
+def _columns(row: IcebergTable) -> dict[str, str]:
+    return {name.lower(): str(kind) for name, kind in row.columns.items()}
 
 
 def _group(

@@ -15,15 +15,20 @@ from optimizer.advice.domain.stars.names import (
     Path,
     Step,
     column_text,
+    is_plain,
     path_text,
     read_column,
     read_path,
+    whole_of,
 )
+from optimizer.advice.domain.stars.terms import PLAIN, defined_form, name_of, term_text
 from optimizer.cubes.domain.definition import FACT, FORMAT, TAKEN, VERSION, Join, joins_read
 from optimizer.cubes.domain.expressions import columns_of
 from optimizer.cubes.domain.types import Function
+from optimizer.matching.domain.dates import dated
 from portal.lake.errors import RuleViolation
 
+UTC = "UTC"
 _LONGEST = 40
 _ODD = re.compile(r"[^a-z0-9_]+")
 _FUNCTIONS: Mapping[str, tuple[str, ...]] = {
@@ -35,7 +40,10 @@ _FUNCTIONS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a cube holds: dimensions and joins by their names in a star, and states of measures."""
+    """What a cube holds: dimensions and joins by their names in a star, and states of measures.
+
+    Of a column that is a dimension itself its forms follow.
+    """
 
     dimensions: frozenset[str]
     states: frozenset[tuple[str, str]]
@@ -45,7 +53,10 @@ class Held:
     def answers(self, asked: "Held") -> bool:
         """Whether queries of the other are answered from this."""
         return (
-            self.dimensions >= asked.dimensions
+            all(
+                one in self.dimensions or whole_of(one) in self.dimensions
+                for one in asked.dimensions
+            )
             and self.joins >= asked.joins
             and all(self._has(*one) for one in asked.states)
         )
@@ -53,7 +64,7 @@ class Held:
     def with_(self, other: "Held") -> "Held":
         """Return what holds both."""
         return Held(
-            self.dimensions | other.dimensions,
+            _needed(self.dimensions | other.dimensions),
             self.states | other.states,
             self.joins | other.joins,
         )
@@ -75,7 +86,7 @@ def held_for(
         if one != ALL_ROWS
         for function in _FUNCTIONS.get(one.function, (one.function,))
     }
-    return Held(frozenset(dimensions), frozenset(states), frozenset(joins))
+    return Held(_needed(frozenset(dimensions)), frozenset(states), frozenset(joins))
 
 
 def definition_of(held: Held, table: str, *, taken: Collection[str]) -> dict[str, Any]:
@@ -88,10 +99,11 @@ def definition_of(held: Held, table: str, *, taken: Collection[str]) -> dict[str
     for path in _paths(held):
         aliases[path] = names.alias(path[-1].table.partition(".")[2])
     dimensions = []
-    for text in sorted(held.dimensions, key=lambda text: (text.count("="), text)):
-        path, column = read_column(text)
-        name = names.column(column, of=aliases[path])
-        dimensions.append({"name": name, "expression": f"{aliases[path]}.{column}"})
+    for text in _in_order(held):
+        path, column, form = read_column(text)
+        name = names.column(name_of(form, column), of=aliases[path])
+        expression = term_text(form, f"{aliases[path]}.{column}")
+        dimensions.append({"name": name, "expression": expression})
     functions: dict[str, list[str]] = {}
     for function, column in sorted(held.states):
         functions.setdefault(column, []).append(function)
@@ -108,7 +120,7 @@ def definition_of(held: Held, table: str, *, taken: Collection[str]) -> dict[str
         "version": VERSION,
         "name": _cube_name([one["name"] for one in dimensions], taken),
         "table": {"name": table},
-        "time_zone": "UTC",
+        "time_zone": UTC,
         "joins": [
             {
                 "alias": alias,
@@ -123,17 +135,33 @@ def definition_of(held: Held, table: str, *, taken: Collection[str]) -> dict[str
     }
 
 
+def used_of(held: Held, definition: Mapping[str, Any], asked: Held) -> list[str]:
+    """Return the dimensions of a definition of `held` that queries of another need, by name."""
+    texts = _in_order(held)
+    names = dict(zip(texts, (one["name"] for one in definition["dimensions"]), strict=True))
+    needed = {one if one in names else whole_of(one) for one in asked.dimensions}
+    needed |= {column for function, column in asked.states - held.states}
+    return [names[text] for text in texts if text in needed]
+
+
+def _in_order(held: Held) -> list[str]:
+    return sorted(held.dimensions, key=lambda text: (text.count("="), text))
+
+
 def held_by(definition: Mapping[str, Any]) -> Held:
     """Return what a cube holds by its definition, as far as it is plain columns and arithmetic.
 
-    A column that a join makes equal to a dimension counts as one.
+    A column that a join makes equal to a dimension counts as one. Forms of dates count in UTC
+    alone, as those of queries do.
     """
     paths = _paths_of(joins_read(definition.get("joins") or ()))
     dimensions = {
         text
         for one in definition["dimensions"]
-        if (text := _plain(one["expression"], paths)) is not None
+        if (text := _term(one["expression"], paths)) is not None
     }
+    if definition.get("time_zone") != UTC:
+        dimensions = {text for text in dimensions if whole_of(text) == text}
     for path in paths.values():
         for left, right in path[-1].on if path else ():
             pair = {column_text(path[:-1], left), column_text(path, right)}
@@ -147,6 +175,13 @@ def held_by(definition: Mapping[str, Any]) -> Held:
     }
     joins = frozenset(path_text(path) for path in paths.values() if path)
     return Held(frozenset(dimensions), frozenset(states), joins)
+
+
+def _needed(dimensions: frozenset[str]) -> frozenset[str]:
+    """Leave out forms of columns that are dimensions themselves."""
+    return frozenset(
+        one for one in dimensions if (whole := whole_of(one)) == one or whole not in dimensions
+    )
 
 
 def _paths(held: Held) -> list[Path]:
@@ -172,12 +207,21 @@ def _paths_of(joins: Iterable[Join]) -> dict[str, Path]:
     return paths
 
 
-def _plain(expression: str, paths: Mapping[str, Path]) -> str | None:
-    alias, dot, column = expression.replace("`", "").lower().partition(".")
-    path = paths.get(alias)
-    if not dot or path is None or not re.fullmatch(r"\w+", column, re.ASCII):
+def _term(expression: str, paths: Mapping[str, Path]) -> str | None:
+    """Return the column that a dimension is, or the form of one; None where it is anything else."""
+    try:
+        node = sqlglot.parse_one(expression, read="spark").unnest()
+    except (SqlglotError, RecursionError):
         return None
-    return column_text(path, column)
+    form, found = PLAIN, node
+    if (date := dated(node)) is not None:
+        form, found = defined_form(node), date[1]
+        if form == PLAIN:
+            return None
+    if not isinstance(found, exp.Column):
+        return None
+    path, column = paths.get(found.table.lower()), found.name.lower()
+    return None if path is None or not is_plain(column) else column_text(path, column, form)
 
 
 def _arithmetic(expression: str) -> str | None:

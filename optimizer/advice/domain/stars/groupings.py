@@ -12,6 +12,7 @@ from optimizer.advice.domain.asked import Aggregate, Asked
 from optimizer.advice.domain.filters import FilterKind
 from optimizer.advice.domain.stars.names import MOST_STEPS, Path, Step, column_text, is_plain
 from optimizer.advice.domain.stars.names import path_text as text_of_path
+from optimizer.advice.domain.stars.terms import PLAIN, read_term
 from optimizer.cubes.domain.definition import FACT, MAX_DIMENSIONS, MAX_JOINS, MAX_MEASURES
 
 ALL_ROWS = Aggregate("count", "*")
@@ -91,8 +92,11 @@ class _Star:
                 raise _RefusedError(f"the SELECT {one.unfit}")
         self._reach()
         for place, one in enumerate(self.asked):
-            for name in (*one.groups, *(each.column for each in one.filters)):
-                self._dimension(place, name)
+            for group in one.groups:
+                form, name = read_term(group)
+                self._dimension(place, name, form)
+            for each in one.filters:
+                self._dimension(place, each.column)
             for each in one.filters:
                 self._check_filter(each.column, each.kind, is_joined=place != self.fact)
             for aggregate in one.aggregates:
@@ -145,10 +149,10 @@ class _Star:
             return (*path, step)
         return None
 
-    def _dimension(self, place: int, name: str) -> None:
+    def _dimension(self, place: int, name: str, form: str = PLAIN) -> None:
         if not is_plain(name):
             raise _RefusedError(f"the name {name[:80]} needs quotes")
-        self.dimensions.add(column_text(self.paths[place], name))
+        self.dimensions.add(column_text(self.paths[place], name, form))
 
     @staticmethod
     def _check_filter(column: str, kind: FilterKind, *, is_joined: bool) -> None:

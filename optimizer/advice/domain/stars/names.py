@@ -1,21 +1,23 @@
 """Names the columns of a star by the N:1 joins that lead to them, whatever aliases a query gave.
 
-A column of the fact is its name. One of a joined table is told with its keys, so that the join can
-be declared: `ssb.part.p_brand1 via fact.lo_partkey=ssb.part.p_key`; a chain has several keys in
-their order.
+A column of the fact is its name, and a form of it (`terms.py`) is written as SQL. One of a joined
+table is told with its keys, so that the join can be declared:
+`ssb.part.p_brand1 via fact.lo_partkey=ssb.part.p_key`; a chain has several keys in their order.
 """
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
+from optimizer.advice.domain.stars.terms import PLAIN, read_term, term_text
 from optimizer.cubes.domain.definition import FACT
 
 MOST_STEPS = 3
 _NAME = re.compile(r"\w{1,128}", re.ASCII)
 _TABLE = r"\w+\.\w+"
 _KEY = re.compile(rf"({FACT}|{_TABLE})\.(\w+)=({_TABLE})\.(\w+)", re.ASCII)
-_COLUMN = re.compile(rf"({_TABLE})\.(\w+) via (.+)", re.ASCII)
+_COLUMN = re.compile(rf"({_TABLE})\.(\w+)", re.ASCII)
 _VIA, _AND = " via ", " and "
 
 
@@ -42,9 +44,11 @@ def path_text(path: Path) -> str:
     )
 
 
-def column_text(path: Path, column: str) -> str:
-    """Return the name of a column at the end of a path; an empty path ends at the fact."""
-    return f"{path[-1].table}.{column}{_VIA}{path_text(path)}" if path else column
+def column_text(path: Path, column: str, form: str = PLAIN) -> str:
+    """Return a form of a column at the end of a path; an empty path ends at the fact."""
+    if not path:
+        return term_text(form, column)
+    return f"{term_text(form, f'{path[-1].table}.{column}')}{_VIA}{path_text(path)}"
 
 
 def read_path(text: str) -> Path:
@@ -62,17 +66,26 @@ def read_path(text: str) -> Path:
     return tuple(steps)
 
 
-def read_column(text: str) -> tuple[Path, str]:
-    """Return path and name of `column_text`; ValueError for any other text."""
-    if _VIA not in text:
-        return (), text
-    found = _COLUMN.fullmatch(text)
+def read_column(text: str) -> tuple[Path, str, str]:
+    """Return path, name and form of `column_text`; ValueError for any other text."""
+    named, _, keys = text.partition(_VIA)
+    form, column = read_term(named)
+    if not keys:
+        return (), column, form
+    found = _COLUMN.fullmatch(column)
     if found is None:
         raise ValueError(f"{text[:80]!r} is no column of a star")
-    path = read_path(found[3])
+    path = read_path(keys)
     if path[-1].table != found[1]:
         raise ValueError(f"{text[:80]!r} ends at another table")
-    return path, found[2]
+    return path, found[2], form
+
+
+@lru_cache(maxsize=4096)
+def whole_of(text: str) -> str:
+    """Return the column of which `column_text` has a form; of a column itself the same."""
+    path, column, _ = read_column(text)
+    return column_text(path, column)
 
 
 def tables_in(joins: Iterable[str]) -> frozenset[str]:

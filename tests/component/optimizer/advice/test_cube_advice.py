@@ -13,6 +13,7 @@ from optimizer.advice.services.automatic import advice_apply_automatic
 from optimizer.advice.services.decisions import advice_apply
 from optimizer.advice.services.measuring import advice_watch
 from optimizer.cubes.domain.states import CubeState
+from optimizer.cubes.services.upkeep import cube_drop, cube_pause, drop_ingest
 from optimizer.iceberg.tables.services.groupings import GroupedQuery, grouping_report
 from optimizer.models import Advice, Cube, CubeUse, CubeVersion, IcebergTable
 from optimizer.policies.services.policies import PolicyChange, policy_set
@@ -112,6 +113,10 @@ def test_a_run_is_given_the_candidates_and_its_findings_become_advice(
     ]
     assert (cube["n_queries"], cube["n_days"]) == (60, 3)
     assert cube["n_bytes"] == 30 * 50 * MIB
+    assert [one["n_queries"] for one in cube["asked"]] == [30, 30]
+    names = [one["name"] for one in cube["definition"]["dimensions"]]
+    assert all(set(one["dimensions"]) <= set(names) for one in cube["asked"])
+    assert {len(one["dimensions"]) for one in cube["asked"]} == {1, 2}
     assert order["grouped"]["n_bytes"] == 60 * 40 * MIB
     assert order["grouped"]["refused"][0]["reason"] == "no cube holds a state of stddev"
     said = looked(run, table, options=[], cubes=estimates(run))["result"]["tables"][0]["said"]
@@ -135,6 +140,12 @@ def test_a_run_is_given_the_candidates_and_its_findings_become_advice(
         "6.4 MiB",
     ):
         assert words in page, words
+    assert "Its star-tree has" not in page
+    treed = estimates(run, star_rows=4_400.0, star_read=0.12)
+    looked(run, table, options=[], cubes=treed)
+    page = owner.get(f"/optimizer/advice/{row.pk}/").content.decode()
+    assert "Its star-tree has 4,400 rows" in page
+    assert "read 12 % of the cube" in page
     assert "Cube <code>by_note_name</code>" in owner.get(TAB).content.decode()
     assert "by_note_name" in owner.get("/optimizer/advice/?lake=main").content.decode()
     detail = owner.get(f"/api/v1/optimizer/advice/{row.pk}/").json()
@@ -291,3 +302,37 @@ def test_it_is_applied_by_itself_from_medium_confidence_on(
     found(people, table)
     advice_apply_automatic("main", now=timezone.now())
     assert Cube.objects.get().created_by == people.admin.username
+
+
+@pytest.mark.parametrize("is_measured", [True, False])
+@pytest.mark.parametrize("stop", [cube_pause, cube_drop])
+def test_who_stops_the_cube_has_decided_on_its_advice(
+    people: People, advice: Advice, stop: Any, is_measured: bool
+) -> None:
+    advice_apply(advice, user=people.owner, reason="dashboards", now=timezone.now())
+    cube = built(advice) if is_measured else Cube.objects.get()
+    at = timezone.now()
+    stop(cube, user=people.admin, reason="Disks are full.", now=at)
+    advice_watch("main", now=at + timedelta(minutes=1))
+    advice.refresh_from_db()
+    assert (advice.state, advice.is_open) == (AdviceState.ROLLED_BACK, None)
+    assert (advice.decided_by, advice.decided_at) == (people.admin.username, at)
+    cube.refresh_from_db()
+    assert advice.reason == f"The cube is {cube.state.lower()}: Disks are full."
+    assert AuditEvent.objects.filter(action="optimizer.advice_rolled_back").count() == 1
+    page = client_of(people.owner).get(f"/optimizer/advice/{advice.pk}/").content.decode()
+    assert "roll-back" not in page
+    n_after = advice.n_after
+    advice_watch("main", now=at + timedelta(minutes=2))
+    advice.refresh_from_db()
+    assert (advice.n_after, advice.decided_at) == (n_after, at)
+    assert AuditEvent.objects.filter(action="optimizer.advice_rolled_back").count() == 1
+
+
+def test_an_advice_whose_cube_is_dropped_for_good_is_closed(people: People, advice: Advice) -> None:
+    advice_apply(advice, user=people.owner, reason="dashboards", now=timezone.now())
+    run = cube_drop(Cube.objects.get(), user=people.owner, reason="Off.", now=timezone.now())
+    drop_ingest(run, {"outcome": "done"}, now=timezone.now())
+    advice_watch("main", now=timezone.now())
+    advice.refresh_from_db()
+    assert (advice.state, advice.decided_by) == (AdviceState.ROLLED_BACK, people.owner.username)

@@ -9,8 +9,10 @@ from django.utils import timezone
 from optimizer.advice.domain.states import AdviceState
 from optimizer.advice.services.automatic import advice_apply_automatic
 from optimizer.advice.services.decisions import advice_apply, advice_dismiss, advice_roll_back
+from optimizer.advice.services.measuring import advice_watch
 from optimizer.advice.services.unused import unused_find
 from optimizer.cubes.domain.states import CubeState
+from optimizer.cubes.services.upkeep import cube_drop, cube_pause
 from optimizer.models import (
     Advice,
     Cube,
@@ -231,6 +233,26 @@ def test_a_cube_that_answered_meanwhile_is_not_paused(people: People, table: Ice
     assert Advice.objects.get().state == AdviceState.NEW
 
 
+def advised_before(row: Advice, proposed: str) -> None:
+    """Say that what an advice gives up came of another one."""
+    Advice.objects.create(
+        table=row.table,
+        state=AdviceState.APPLIED,
+        is_open=None,
+        subject=row.subject,
+        proposed=proposed,
+        expected=0.5,
+        bytes_a_day=1,
+        rewrite_bytes=1,
+        n_scans=1,
+        n_days=1,
+        evidence={},
+        made_at=row.made_at - LONG_AGO,
+        confirmed_at=row.made_at - LONG_AGO,
+        applied_at=row.made_at - LONG_AGO,
+    )
+
+
 def test_a_policy_that_says_so_has_it_applied_by_itself(
     people: People, table: IcebergTable
 ) -> None:
@@ -241,9 +263,32 @@ def test_a_policy_that_says_so_has_it_applied_by_itself(
     PolicyVersion.objects.update(at=timezone.now() - LONG_AGO)
     scanned(table)
     scan(table, n=80, days=2)
-    assert found().evidence["confidence"] == "medium"
+    row = found()
+    assert row.evidence["confidence"] == "medium"
+    # People declared the column, so people end it.
     advice_apply_automatic("main", now=timezone.now())
-    assert Advice.objects.get().state == AdviceState.APPLIED
+    row.refresh_from_db()
+    assert row.state == AdviceState.NEW
+    advised_before(row, "note")
+    advice_apply_automatic("main", now=timezone.now())
+    row.refresh_from_db()
+    assert row.state == AdviceState.APPLIED
     now = policy_current("main", "shop.clicks")
     assert now is not None
     assert now.values["index_columns"] == []
+
+
+@pytest.mark.parametrize("stop", [cube_pause, cube_drop])
+def test_a_cube_that_somebody_stopped_is_not_offered_to_be_paused(
+    people: People, table: IcebergTable, stop: Any
+) -> None:
+    one = old_cube(table)
+    scanned(table)
+    row = found()
+    advice_watch("main", now=timezone.now())
+    row.refresh_from_db()
+    assert row.state == AdviceState.NEW
+    stop(one, user=people.owner, reason="Off.", now=timezone.now())
+    advice_watch("main", now=timezone.now())
+    row.refresh_from_db()
+    assert (row.state, row.is_open) == (AdviceState.OUTDATED, None)

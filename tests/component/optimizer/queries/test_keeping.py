@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from optimizer.advice.domain.shapes import Parted, parted
 from optimizer.models import IcebergTable, PolicyVersion, QueryDay
+from optimizer.queries.domain.spark_queries import SparkApplication, read_batch
 from optimizer.queries.run_kinds import KEEP_KIND, KeepQueriesKind
 from optimizer.queries.services import keeping, spool
 from optimizer.queries.services.spool import (
@@ -20,7 +21,7 @@ from optimizer.queries.services.spool import (
     segments_closed,
     spool_folder,
 )
-from optimizer.queries.services.taking import trino_query_report
+from optimizer.queries.services.taking import spark_queries_report, trino_query_report
 from portal.access.lakes import get_lake
 from portal.lake.errors import ExternalFailure
 from portal.runs.models import Run
@@ -28,6 +29,8 @@ from portal.runs.records.spools import new_spool, open_spool
 from portal.runs.requests.services import run_request
 from tests.component.conftest import People
 from tests.component.optimizer.optimizer_rows import iceberg
+from tests.golden.spark import APPLICATION
+from tests.golden.spark import query as spark_query
 from tests.golden.trino import event, events
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake", "tables")]
@@ -217,3 +220,16 @@ def test_days_are_removed_daily_where_no_query_comes(people: People) -> None:
     assert kind.scheduled_params("main", now=now) is None
     later = now + timedelta(hours=2)
     assert kind.scheduled_params("main", now=later) == {"segments": [], "now": later.isoformat()}
+
+
+@pytest.mark.usefixtures("kept")
+def test_spark_has_constants_kept_only_where_it_names_all_tables(people: People) -> None:
+    policy("*", "kept")
+    names = ("point", "both", "view of a file", "insert")
+    batch = [spark_query(name) for name in names]
+    driver = SparkApplication(APPLICATION["id"])
+    read = read_batch(batch, application=driver, catalog="lake")
+    spark_queries_report("main", read, user=people.owner, now=timezone.now())
+    found = [one for one in written() if "query_id" in one]
+    kept = [(one["names_all_tables"], one["constants"]) for one in found]
+    assert kept == [(True, ["40"]), (False, None), (False, None), (False, None)]

@@ -28,6 +28,7 @@ def looked(
     *shapes: dict[str, Any],
     target_bytes: int = 1,
     candidates: Sequence[str] = (),
+    given_up: Sequence[str] = (),
 ) -> dict[str, Any]:
     row = {
         "id": 7,
@@ -37,6 +38,7 @@ def looked(
         "target_bytes": target_bytes,
         "shapes": list(shapes),
         "n_days": 2,
+        "given_up": list(given_up),
         "candidates": [{"column": one, "n_scans": 400, "n_bytes": 1} for one in candidates],
     }
     missing = {**row, "id": 8, "table": "not_there"}
@@ -84,6 +86,14 @@ def test_the_columns_that_are_asked_are_advised_by_their_own_names(loaded: Writt
     left_out = {one["column"]: one["reason"] for one in found["left_out"]}
     assert left_out["sparse"] == "90 % are null"
     assert left_out["gone.part"] == "not a column of the top level"
+
+
+def test_no_layout_of_a_column_is_tried_that_was_given_up(loaded: WrittenTable) -> None:
+    found = looked(loaded, shape(("product", "=")), shape(("shop", "=")), given_up=["product"])
+    assert {one["layout"] for one in found["options"]} == {"sort(shop)"}
+    (left_out,) = found["left_out"]
+    assert left_out["column"] == "product"
+    assert "given up" in left_out["reason"]
 
 
 def test_a_column_in_the_order_of_the_load_needs_no_other(loaded: WrittenTable) -> None:

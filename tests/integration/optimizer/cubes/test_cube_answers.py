@@ -23,6 +23,7 @@ USED = [
     "GROUP BY s_city",
     "SELECT shop, count(DISTINCT cost), count(DISTINCT channel), count(*) FROM {s} GROUP BY shop",
     "SELECT month(trunc(day, 'MM')) AS m, min(weight), max(id) FROM {s} GROUP BY m",
+    "SELECT month(trunc(day, 'mon')) AS m, count(*) FROM {s} GROUP BY m",
     "SELECT sum(qty) FILTER (WHERE channel IS NULL), count(*) FILTER (WHERE shop = 1) FROM {s}",
     "SELECT * FROM (SELECT shop, sum(qty) AS q FROM {s} GROUP BY shop) a JOIN "
     "(SELECT shop, count(*) AS n FROM {s} GROUP BY shop) b USING (shop)",

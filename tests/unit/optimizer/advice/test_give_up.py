@@ -14,6 +14,7 @@ from optimizer.advice.domain.give_up import (
     Heard,
     Kept,
     decide_give_up,
+    decide_layout_give_up,
 )
 from optimizer.advice.domain.layout_advice import LEAST_SCANS, NoProposal
 
@@ -79,3 +80,35 @@ def test_only_what_is_unused_and_old_is_ever_given_up(kept: list[Kept]) -> None:
         if one.n_used == 0 and one.since is not None and NOW - one.since >= timedelta(days=28)
     ]
     assert (list(judged.names) if isinstance(judged, GiveUp) else []) == wanted
+
+
+LAYOUT = Kept("hilbert(id,city)", OLD, 0, 0, 12.5)
+
+
+def test_a_layout_that_nobody_filters_by_is_given_up() -> None:
+    judged = decide_layout_give_up(LAYOUT, replace(HEARD, readers_report=False), now=NOW)
+    assert isinstance(judged, GiveUp)
+    assert (judged.names, judged.seconds_a_day) == (("hilbert(id,city)",), 12.5)
+    assert "none of four weeks filtered a column of the layout hilbert(id,city)" in judged.reason
+    assert "12.5 s of rewrites a day" in judged.reason
+    free = decide_layout_give_up(replace(LAYOUT, seconds_a_day=0.0), HEARD, now=NOW)
+    assert isinstance(free, GiveUp)
+    assert "No file was rewritten for it." in free.reason
+
+
+@pytest.mark.parametrize(
+    ("layout", "heard", "said"),
+    [
+        (LAYOUT, replace(HEARD, n_scans=LEAST_SCANS - 1), "are needed"),
+        (LAYOUT, replace(HEARD, n_days=LEAST_DAYS - 1), "are needed"),
+        (LAYOUT, replace(HEARD, is_overwritten=True), "replaced files"),
+        (LAYOUT, replace(HEARD, is_cut=True), "nobody knows"),
+        (replace(LAYOUT, n_used=1), HEARD, "was filtered by"),
+        (replace(LAYOUT, since=NOW - timedelta(days=27)), HEARD, "younger"),
+        (replace(LAYOUT, since=None), HEARD, "younger"),
+    ],
+)
+def test_a_layout_stays_on_doubt(layout: Kept, heard: Heard, said: str) -> None:
+    judged = decide_layout_give_up(layout, heard, now=NOW)
+    assert isinstance(judged, NoProposal)
+    assert said in judged.reason

@@ -164,8 +164,8 @@ def test_names_are_read_back_as_they_were_written() -> None:
         Step("d.shops", "d.towns", (("town", "id"),)),
     )
     assert read_path(path_text(path)) == path
-    assert read_column(column_text(path, "name")) == (path, "name")
-    assert read_column("plain") == ((), "plain")
+    assert read_column(column_text(path, "name")) == (path, "name", "")
+    assert read_column("plain") == ((), "plain", "")
     for text in ("d.t.c via nothing", "d.t.c via fact.a=d.other.b", "x via fact.a=d.t.b"):
         with pytest.raises(ValueError, match=r"is no|ends at"):
             read_column(text)

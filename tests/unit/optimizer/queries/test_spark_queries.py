@@ -71,6 +71,52 @@ def test_a_recorded_query_scanned_what_it_says(name: str) -> None:
     assert {one.db for one in found.scans} <= {"shop"}
 
 
+NAMES_ALL = {
+    *("point", "texts", "join", "subquery", "rollup", "union", "frame", "indexed", "dates"),
+    *("view", "scalar"),
+}
+NAMES_NOT_ALL = {
+    *("insert", "ctas", "delete", "failing", "view of rows", "view of a file", "range", "both"),
+    *("unused", "unused legacy", "folded", "beside files", "metadata too"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(NAMES_ALL | NAMES_NOT_ALL))
+def test_all_tables_are_named_only_where_it_is_sure(name: str) -> None:
+    assert read(query(name)).names_all_tables is (name in NAMES_ALL)
+
+
+def test_a_listener_that_does_not_say_it_names_not_all() -> None:
+    said = copy.deepcopy(query("point"))
+    odds: list[object] = [1, "true", []]
+    for odd in odds:
+        assert "names_all_tables" in read({**said, "names_all_tables": odd}).unread
+    failed = read({**said, "state": "FAILED"})
+    assert not failed.names_all_tables
+    del said["names_all_tables"]
+    assert not read(said).names_all_tables
+    assert read(said).scans
+
+
+def test_dates_are_grouped_by_forms_that_a_cube_may_have() -> None:
+    def groups(name: str) -> tuple[str, ...]:
+        (asked,) = (one for one in read(query(name)).asked if one.groups)
+        return asked.groups
+
+    assert groups("dates") == (
+        "date_trunc('month', at)",
+        "year(at)",
+        "cast(at as date)",
+        "trunc(day, 'year')",
+    )
+    assert groups("dates above") == ("cast(at as date)", "hour(at)")
+    # What is none of the forms counts as its column.
+    assert groups("odd dates") == ("at", "city", "day")
+    # Times depend on the zone of the session, days do not.
+    assert groups("elsewhere") == ("at", "month(day)")
+    assert groups("strict") == ("day",)
+
+
 def test_files_that_planning_leaves_out_are_told() -> None:
     (scan,) = read(query("insert")).scans
     (whole,) = read(query("ctas")).scans

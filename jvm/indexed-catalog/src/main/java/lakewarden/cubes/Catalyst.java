@@ -13,6 +13,7 @@ import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.expressions.TimeZoneAwareExpression;
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction;
 import org.apache.spark.sql.catalyst.expressions.aggregate.Complete$;
@@ -120,6 +121,13 @@ public final class Catalyst {
     return child.dataType().equals(type)
         ? child
         : new Cast(child, type, Option.<String>empty(), EvalMode.LEGACY());
+  }
+
+  /** Whether the session's time zone makes a difference to an expression itself. */
+  public static boolean isZoned(Expression one) {
+    return one instanceof Cast
+        ? ((Cast) one).needsTimeZone()
+        : one instanceof TimeZoneAwareExpression;
   }
 
   static boolean isIntegral(DataType type) {

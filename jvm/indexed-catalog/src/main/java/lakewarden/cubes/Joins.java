@@ -139,7 +139,7 @@ final class Joins {
   /** The expression with one column for all that are equal to it. */
   Expression unified(Expression expression) {
     return Catalyst.replace(
-        expression, one -> one instanceof Attribute ? equal.of((Attribute) one) : null);
+        Units.spelled(expression), one -> one instanceof Attribute ? equal.of((Attribute) one) : null);
   }
 
   /** The query's attributes by the cube's qualified columns. */

@@ -10,10 +10,8 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
-import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
-import org.apache.spark.sql.catalyst.expressions.TimeZoneAwareExpression;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
@@ -157,13 +155,7 @@ final class Terms {
   }
 
   boolean needsTimeZone() {
-    return byText.values().stream().anyMatch(one -> Catalyst.any(one, Terms::isZoned));
-  }
-
-  private static boolean isZoned(Expression one) {
-    return one instanceof Cast
-        ? ((Cast) one).needsTimeZone()
-        : one instanceof TimeZoneAwareExpression;
+    return byText.values().stream().anyMatch(one -> Catalyst.any(one, Catalyst::isZoned));
   }
 
   static boolean isOf(DataType type, String said) {

@@ -43,17 +43,30 @@ final class Origins {
     final List<Column> columns;
     final boolean isPlain;
 
-    Origin(List<Column> columns, boolean isPlain) {
+    /** The year, month or day of a column that it is; null where it is none. */
+    final Column term;
+
+    Origin(List<Column> columns, boolean isPlain, Column term) {
       this.columns = columns;
       this.isPlain = isPlain;
+      this.term = term;
     }
   }
 
   private final Map<Long, Origin> known = new HashMap<>();
+  private final DateTerms dates;
+
+  Origins() {
+    this(null);
+  }
+
+  Origins(DateTerms dates) {
+    this.dates = dates;
+  }
 
   void add(Attribute attribute, Object owner) {
     Column column = new Column(owner, attribute.name());
-    known.put(attribute.exprId().id(), new Origin(List.of(column), true));
+    known.put(attribute.exprId().id(), new Origin(List.of(column), true, null));
   }
 
   /** An attribute is made of this expression. */
@@ -63,7 +76,7 @@ final class Origins {
     if (columns.isEmpty()) {
       known.remove(made.exprId().id());
     } else {
-      known.put(made.exprId().id(), new Origin(columns, plain != null));
+      known.put(made.exprId().id(), new Origin(columns, plain != null, plain == null ? term(from) : null));
     }
   }
 
@@ -90,6 +103,15 @@ final class Origins {
       return isWider ? plain(child) : null;
     }
     return null;
+  }
+
+  /** The year, month or day of one column that an expression is, as SQL; null where it is none. */
+  Column term(Expression expression) {
+    if (expression instanceof Attribute) {
+      Origin origin = known.get(((Attribute) expression).exprId().id());
+      return origin == null ? null : origin.term;
+    }
+    return dates == null || plain(expression) != null ? null : dates.of(expression, this);
   }
 
   /** All columns that an expression is made of, each once. */

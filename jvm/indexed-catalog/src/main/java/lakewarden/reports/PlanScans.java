@@ -1,6 +1,7 @@
 package lakewarden.reports;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -20,6 +21,7 @@ import org.apache.spark.sql.execution.adaptive.QueryStageExec;
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation;
 import org.apache.spark.sql.execution.metric.SQLMetric;
+import org.apache.spark.sql.internal.SQLConf;
 
 /** The places at which a query read tables of Iceberg, with filters and what was read there. */
 final class PlanScans {
@@ -64,6 +66,9 @@ final class PlanScans {
   private final Map<Scan, One> known = new IdentityHashMap<>();
   private final List<One> all = new ArrayList<>();
   private final Set<String> catalogs = new LinkedHashSet<>();
+
+  /** All tables that the query names, where that is sure. */
+  private final Set<TableName> tables = new HashSet<>();
   private int nodes;
 
   private PlanScans(List<QuerySelects.Use> asked) {
@@ -76,7 +81,9 @@ final class PlanScans {
       found.name(query.optimizedPlan(), null, 0);
       found.measure(query.executedPlan(), 0);
       if (!found.catalogs.isEmpty()) {
-        found.asked.addAll(QuerySelects.of(query.analyzed()));
+        SQLConf conf = query.sparkSession().sessionState().conf();
+        found.asked.addAll(QuerySelects.of(query.analyzed(), conf));
+        found.tables.addAll(AllTables.of(query.analyzed(), conf));
       }
     } catch (TooLarge e) {
       found.unread = e.getMessage();
@@ -107,6 +114,13 @@ final class PlanScans {
       }
     }
     return found;
+  }
+
+  /** Whether it is sure that what was read of a catalog's tables is all that the query names. */
+  boolean namesAll(String catalog) {
+    Set<TableName> told = new HashSet<>();
+    of(catalog).forEach(one -> told.add(one.name));
+    return unread.isEmpty() && !tables.isEmpty() && told.containsAll(tables);
   }
 
   private void count(int depth) {

@@ -40,6 +40,7 @@ final class QueryJson {
       json.writeStringField("default_db", defaultDb(end.qe()));
       json.writeStringField("text", text);
       json.writeStringField("unread", scans.unread);
+      json.writeBooleanField("names_all_tables", !isFailed && scans.namesAll(catalog));
       json.writeArrayFieldStart("scans");
       if (!isFailed) {
         for (PlanScans.One one : scans.of(catalog)) {

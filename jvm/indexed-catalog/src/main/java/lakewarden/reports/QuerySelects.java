@@ -28,6 +28,7 @@ import org.apache.spark.sql.catalyst.plans.logical.SetOperation;
 import org.apache.spark.sql.catalyst.plans.logical.Union;
 import org.apache.spark.sql.catalyst.plans.logical.WithCTE;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import org.apache.spark.sql.internal.SQLConf;
 
 /**
  * What a query asks of each table: filters, groups, aggregates and keys of joins, by the SELECT that
@@ -62,18 +63,21 @@ final class QuerySelects {
   }
 
   private final List<Use> uses = new ArrayList<>();
-  private final Origins origins = new Origins();
-  private final Conditions conditions = new Conditions(origins);
+  private final Origins origins;
+  private final Conditions conditions;
   private final Map<Long, LogicalPlan> definitions = new HashMap<>();
   private final Map<Integer, String> unfit = new HashMap<>();
   private final Set<Integer> beside = new HashSet<>();
   private int selects;
   private int nodes;
 
-  private QuerySelects() {}
+  private QuerySelects(SQLConf conf) {
+    origins = new Origins(new DateTerms(conf));
+    conditions = new Conditions(origins);
+  }
 
-  static List<Use> of(LogicalPlan analyzed) {
-    QuerySelects found = new QuerySelects();
+  static List<Use> of(LogicalPlan analyzed, SQLConf conf) {
+    QuerySelects found = new QuerySelects(conf);
     found.read(analyzed, found.selects++, 0);
     for (Use use : found.uses) {
       use.unfit =
@@ -232,6 +236,11 @@ final class QuerySelects {
 
   private void aggregate(Aggregate plan, int select) {
     for (Expression one : Catalyst.list(plan.groupingExpressions())) {
+      Origins.Column term = origins.term(one);
+      if (term != null) {
+        ((Use) term.owner).groups.add(term.name);
+        continue;
+      }
       for (Origins.Column column : origins.columns(one)) {
         ((Use) column.owner).groups.add(column.name);
       }
