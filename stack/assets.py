@@ -21,7 +21,7 @@ from stack.places import CLASSES, JARS, JAVA_SOURCES, POMS, VENDOR
 from stack.plotly_bundle import unpack_plotly
 from stack.servers.derby import make_template
 
-SETS = ("metastore", "spark", "hdfs", "web", "ldap")
+SETS = ("metastore", "spark", "hdfs", "web", "ldap", "kafka")
 _WEBJARS = "META-INF/resources/webjars"
 _FROM_WEBJARS = {
     "tabler__core-1.4.0.jar": {

@@ -1,0 +1,1 @@
+"""The source: a MySQL or MariaDB server, its tables and its binary log."""

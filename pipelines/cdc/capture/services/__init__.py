@@ -1,0 +1,1 @@
+"""Runs a capture with the connectors that it needs."""

@@ -1,0 +1,1 @@
+"""Changelogs: a directory of the lake's file system, or topics of Kafka."""

@@ -1,0 +1,1 @@
+"""Change capture over a real MariaDB."""

@@ -1,0 +1,1 @@
+"""The capture against a real source."""

@@ -1,0 +1,1 @@
+"""Changelogs over real servers."""

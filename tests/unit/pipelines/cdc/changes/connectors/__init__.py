@@ -1,0 +1,1 @@
+"""Changelogs on the disk of this machine."""
