@@ -1,0 +1,1 @@
+"""The rules by which batches of changes become a table, without Spark."""

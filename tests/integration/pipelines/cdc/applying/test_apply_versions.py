@@ -1,0 +1,41 @@
+"""Any order and any repetition of batches gives the table that a fold by version gives."""
+
+import random
+from typing import Any
+
+import pytest
+
+from pipelines.cdc.applying.domain.numbers import Numbers
+from pipelines.cdc.changes.domain.records import Change
+from tests.support.changelogs import Pipeline, change, folded
+
+pytestmark = pytest.mark.spark
+
+
+def history(chance: random.Random, n: int) -> list[Change]:
+    """Return changes of few keys, so that they are deleted and come back often."""
+    return [
+        change(chance.choice("cuudr"), chance.randrange(10), version) for version in range(1, n + 1)
+    ]
+
+
+@pytest.mark.parametrize("kind", ["MOR", "COW"])
+@pytest.mark.parametrize("partition", ["", "day"])
+def test_shuffled_and_repeated_batches_give_the_fold(
+    pipeline: Pipeline, kind: Any, partition: str
+) -> None:
+    chance = random.Random(f"{kind}{partition}")
+    changes = history(chance, 60)
+    chance.shuffle(changes)
+    batches = [changes[n : n + 20] for n in range(0, 60, 20)]
+    pipeline.table(kind=kind, partition=partition)
+    for batch in (*batches, batches[0] + batches[1]):
+        pipeline.log.write(batch)
+    pipeline.run(at_once=1)
+
+    assert pipeline.said().failure is None, pipeline.said()
+    report = pipeline.report()
+    assert report.failure is None, report
+    assert pipeline.rows() == folded(changes)
+    assert Numbers.parse(report.batches) == Numbers.of([1, 2, 3, 4]) or report.batches == "1-3"
+    assert report.version == 60
