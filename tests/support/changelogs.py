@@ -1,4 +1,4 @@
-"""Changelogs of files that tests write, and what a table has to hold afterwards: a fold by version."""
+"""Changelogs of files that tests write, and the rows that a table then has: a fold by version."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

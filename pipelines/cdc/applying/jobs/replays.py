@@ -18,16 +18,20 @@ def filled(kept: DataFrame, target: Target, wanted: Mapping[str, str]) -> DataFr
     """
     order = target.order
     by_target = {name: n for n, name in enumerate(wanted.values())}
-    values = kept.groupBy("id", VERSION).agg(
-        *(
-            F.first(F.when(F.col("column") == name, F.col("text")), ignorenulls=True).alias(
-                f"_lw_v{n}"
+    values = (
+        kept.withColumnRenamed("id", "_lw_id")
+        .groupBy("_lw_id", VERSION)
+        .agg(
+            *(
+                F.first(F.when(F.col("column") == name, F.col("text")), ignorenulls=True).alias(
+                    f"_lw_v{n}"
+                )
+                for n, name in enumerate(wanted)
             )
-            for n, name in enumerate(wanted)
         )
     )
     names = list(key_columns(order))
-    values = _with_key(values, order).drop("id")
+    values = _with_key(values, order)
     now = target.read()
     joined = now.join(values.withColumnRenamed(VERSION, "_lw_kept"), names, "inner")
     joined = joined.where(F.col(VERSION) == F.col("_lw_kept"))
@@ -69,12 +73,12 @@ def _with_key(values: DataFrame, order: TableOrder) -> DataFrame:
     """Add the key's columns as the target has them."""
     types = {column.name: column.type for column in order.columns}
     shape = ", ".join(f"{_quoted(name)} STRING" for name in order.key)
-    read = values.withColumn("_lw_k", F.from_json("id", f"STRUCT<{shape}>"))
+    read = values.withColumn("_lw_k", F.from_json("_lw_id", f"STRUCT<{shape}>"))
     for n, source in enumerate(order.key):
         read = read.withColumn(f"_lw_k{n}", F.col("_lw_k")[source])
     for n, name in enumerate(key_columns(order)):
         read = read.withColumn(name, F.expr(cast_sql(f"_lw_k{n}", types[name])))
-    return read.drop("_lw_k", *(f"_lw_k{n}" for n in range(len(order.key))))
+    return read.drop("_lw_id", "_lw_k", *(f"_lw_k{n}" for n in range(len(order.key))))
 
 
 def _quoted(name: str) -> str:

@@ -13,17 +13,22 @@ _UNFIT = "STRUCT<reason: STRING, column: STRING, text: STRING>"
 
 
 def newest(changes: DataFrame, order: TableOrder) -> DataFrame:
-    """Keep the newest version of each key; `is_torn` says that it has two contents."""
+    """Keep the newest version of each key; `is_torn` says that it has two contents.
+
+    The sum of `n_of_key` is how many changes there were.
+    """
     keyed = changes.withColumn("id", key_text(order)).withColumn("is_delete", F.col("op") == "d")
     content = F.concat_ws(":", "is_delete", "after")
     of_key = Window.partitionBy("id")
-    ranked = keyed.withColumn("top", F.max("version").over(of_key)).where("version = top")
+    known = keyed.withColumn("top", F.max("version").over(of_key))
+    ranked = known.withColumn("n_of_key", F.count("*").over(of_key)).where("version = top")
     is_torn = F.min(content).over(of_key) != F.max(content).over(of_key)
     first = F.row_number().over(of_key.orderBy("number", "value"))
     return (
         ranked.withColumn("is_torn", is_torn)
         .withColumn("nth", first)
         .where("nth = 1 OR is_torn")
+        .withColumn("n_of_key", F.when(F.col("nth") == 1, F.col("n_of_key")).otherwise(0))
         .drop("top", "nth")
     )
 

@@ -61,13 +61,11 @@ class TableWriter:
         plans = [plan for number in schemas if (plan := self.order.plan(number))]
         rows = cast(newest(changes, self.order), self.order, plans).persist()
         try:
-            return self._apply(rows, changes.count(), plans, batches)
+            return self._apply(rows, plans, batches)
         finally:
             rows.unpersist()
 
-    def _apply(
-        self, rows: DataFrame, n: int, plans: Sequence[SchemaPlan], batches: Numbers
-    ) -> Counts:
+    def _apply(self, rows: DataFrame, plans: Sequence[SchemaPlan], batches: Numbers) -> Counts:
         found = _totals(rows)
         counts = Counts(n_quarantined=found["n_unfit"])
         if found["n_unfit"]:
@@ -82,7 +80,7 @@ class TableWriter:
             counts.n_aside = self._put_aside(upserts, plans)
         marks = self._marks(found, batches)
         self._commit(deletes, upserts, found, marks, counts)
-        counts.n_late = n - counts.n_upserted - counts.n_deleted - counts.n_quarantined
+        counts.n_late = found["n"] - counts.n_upserted - counts.n_deleted - counts.n_quarantined
         return counts
 
     def _commit(
@@ -219,6 +217,7 @@ def _totals(rows: DataFrame) -> Row:
     version = F.col("version")
     newest_one = F.struct("version", "position", "at")
     (found,) = rows.agg(
+        F.coalesce(F.sum("n_of_key"), F.lit(0)).alias("n"),
         F.count_if(~is_fit).alias("n_unfit"),
         F.count_if(is_delete).alias("n_deletes"),
         F.count_if(is_upsert).alias("n_upserts"),
