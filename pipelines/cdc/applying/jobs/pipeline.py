@@ -24,7 +24,7 @@ from pipelines.cdc.applying.jobs.lines import Group, Head, changes_of, checked, 
 from pipelines.cdc.applying.jobs.places import Places
 from pipelines.cdc.applying.jobs.progress import PipelineProgress
 from pipelines.cdc.applying.jobs.table_run import FELL_BACK, TableRun
-from pipelines.cdc.applying.jobs.target import java_text
+from pipelines.cdc.applying.jobs.target import JAVA_ERRORS, java_text
 from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
 
 _BATCH = re.compile(r"(\d{20})\.jsonl")
@@ -68,7 +68,7 @@ class PipelineRun:
                 self._open_tables()
 
     def tend(self) -> bool:
-        """Start, stop and mend what should be otherwise; returns whether anything was done."""
+        """Start or stop the query as ordered, do what waits; returns whether anything was."""
         if self.order.is_paused:
             is_changed = self._query is not None
             self.stop()
@@ -121,7 +121,7 @@ class PipelineRun:
             self._query = self._stream()
         except PortalError as error:
             self._failed(error)
-        except Exception as error:  # of Spark and the file system
+        except JAVA_ERRORS as error:
             self._failed(_unexpected(self.order.changelog, error))
         return True
 
@@ -205,7 +205,7 @@ class PipelineRun:
             except PortalError as error:
                 self._failed(error)
                 raise
-            except Exception as error:
+            except JAVA_ERRORS as error:
                 self._failed(_unexpected(self.order.changelog, error))
                 raise
 

@@ -20,7 +20,7 @@ from pipelines.cdc.applying.domain.numbers import Numbers
 from pipelines.cdc.applying.jobs.kept import KeptFiles
 from pipelines.cdc.applying.jobs.lines import Group, changes_of, checked_groups, parsed
 from pipelines.cdc.applying.jobs.table import Counts, TableWriter
-from pipelines.cdc.applying.jobs.target import java_text
+from pipelines.cdc.applying.jobs.target import JAVA_ERRORS, java_text
 from pipelines.cdc.changes.domain.records import decode_change
 from portal.lake.errors import ExternalFailure, PortalError, RuleViolation, StaleState
 
@@ -281,7 +281,7 @@ class TableRun:
         except PortalError as error:
             self._failed(error)
             return False
-        except Exception as error:  # of Spark, Hudi and the metastore: one table's alone
+        except JAVA_ERRORS as error:
             self._failed(
                 ExternalFailure(
                     "cdc.apply_failed",
