@@ -1,1 +1,1 @@
-"""Applies batches of a changelog to Hudi tables of the lake, by version."""
+"""Applies captured changes to tables of the lake, by version."""

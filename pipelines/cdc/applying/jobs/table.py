@@ -14,6 +14,7 @@ from pipelines.cdc.applying.domain.hudi_settings import VERSION, key_columns
 from pipelines.cdc.applying.domain.messages import SchemaPlan, TableOrder
 from pipelines.cdc.applying.domain.numbers import Numbers
 from pipelines.cdc.applying.jobs.kept import KeptFiles
+from pipelines.cdc.applying.jobs.present import compared
 from pipelines.cdc.applying.jobs.replays import filled
 from pipelines.cdc.applying.jobs.rows import cast, newest, target_rows
 from pipelines.cdc.applying.jobs.target import Marks, Target
@@ -61,12 +62,22 @@ class TableWriter:
         plans = [plan for number in schemas if (plan := self.order.plan(number))]
         rows = cast(newest(changes, self.order), self.order, plans).persist()
         try:
-            return self._apply(rows, plans, batches)
+            found = totals(rows)
+            is_old = found["oldest"] is not None and found["oldest"] <= self.marks.version
+            if not (is_old and self.target.is_there):
+                return self._apply(rows, found, plans, batches)
+            # What may be late or repeated is compared with the table; that reads it.
+            with_table = compared(rows, self.target).persist()
+            try:
+                return self._apply(with_table, totals(with_table), plans, batches)
+            finally:
+                with_table.unpersist()
         finally:
             rows.unpersist()
 
-    def _apply(self, rows: DataFrame, plans: Sequence[SchemaPlan], batches: Numbers) -> Counts:
-        found = _totals(rows)
+    def _apply(
+        self, rows: DataFrame, found: Row, plans: Sequence[SchemaPlan], batches: Numbers
+    ) -> Counts:
         counts = Counts(n_quarantined=found["n_unfit"])
         if found["n_unfit"]:
             with self.failpoints.step("quarantine"):
@@ -86,14 +97,15 @@ class TableWriter:
     def _commit(
         self, deletes: DataFrame, upserts: DataFrame, found: Row, marks: Marks, counts: Counts
     ) -> None:
-        n_upserts = found["n_upserts"]
+        n_deletes, n_upserts = found["n_deletes"] if self.target.is_there else 0, found["n_upserts"]
+        if "is_late" in deletes.columns:
+            # Hudi's delete has no version, so a late one would take a newer row away.
+            deletes, upserts = deletes.where("NOT is_late"), upserts.where("NOT is_late")
+            n_deletes = deletes.count() if n_deletes else 0
+            n_upserts = upserts.count() if n_upserts else 0
         if n_upserts and found["first_upsert"] <= self.tombstones.newest:
-            upserts = self.tombstones.alive(upserts).persist()
+            upserts = self.tombstones.alive(upserts)
             n_upserts = upserts.count()
-        n_deletes = found["n_deletes"] if self.target.is_there else 0
-        if n_deletes and found["first_delete"] <= self.marks.version:
-            deletes = self._in_time(deletes).persist()
-            n_deletes = deletes.count()
         if n_deletes:
             with self.failpoints.step("deletes"):
                 rows = deletes.select(*target_rows(self.order, self._addressing), _version())
@@ -104,20 +116,6 @@ class TableWriter:
         if n_deletes or n_upserts:
             self.marks = marks
         counts.n_deleted, counts.n_upserted = n_deletes, n_upserts
-
-    def _in_time(self, deletes: DataFrame) -> DataFrame:
-        """Leave out deletes that are older than the row that the table has.
-
-        Hudi's delete has no version, so it would take a newer row away.
-        """
-        names = list(key_columns(self.order))
-        keys = deletes.select(*(F.col("row")[name].alias(name) for name in names))
-        present = self.target.versions(keys)
-        found = [F.col(name).alias(f"_lw_k{n}") for n, name in enumerate(names)]
-        present = present.select(*found, "present")
-        is_same = [deletes["row"][name] == present[f"_lw_k{n}"] for n, name in enumerate(names)]
-        joined = deletes.select("row", "version").join(present, is_same, "left")
-        return joined.where("present IS NULL OR version >= present").select("row", "version")
 
     def fill(self, columns: Sequence[str]) -> int:
         """Fill columns of the source from the values kept aside; returns how many rows changed.
@@ -210,7 +208,7 @@ def _version() -> Column:
     return F.col("version").alias(VERSION)
 
 
-def _totals(rows: DataFrame) -> Row:
+def totals(rows: DataFrame) -> Row:
     """Count rows by what becomes of them, in one pass."""
     is_fit = F.size("unfit") == 0
     is_delete, is_upsert = is_fit & F.col("is_delete"), is_fit & ~F.col("is_delete")
@@ -221,7 +219,7 @@ def _totals(rows: DataFrame) -> Row:
         F.count_if(~is_fit).alias("n_unfit"),
         F.count_if(is_delete).alias("n_deletes"),
         F.count_if(is_upsert).alias("n_upserts"),
-        F.min(F.when(is_delete, version)).alias("first_delete"),
+        F.min(F.when(is_fit, version)).alias("oldest"),
         F.max(F.when(is_delete, version)).alias("last_delete"),
         F.min(F.when(is_upsert, version)).alias("first_upsert"),
         F.max(F.when(is_fit, newest_one)).alias("newest"),

@@ -8,7 +8,6 @@ from py4j.java_gateway import JavaPackage
 from py4j.protocol import Py4JJavaError
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from pipelines.cdc.applying.domain.hudi_settings import (
     BATCHES,
@@ -17,7 +16,6 @@ from pipelines.cdc.applying.domain.hudi_settings import (
     POSITION,
     VERSION,
     evolving,
-    key_columns,
     sync_settings,
     write_settings,
 )
@@ -129,12 +127,6 @@ class Target:
             settings = evolving(settings)
         settings |= {**marks, "hoodie.datasource.write.operation": operation}
         rows.write.format("hudi").options(**settings).mode("append").save(self.order.location)
-
-    def versions(self, keys: DataFrame) -> DataFrame:
-        """Return the versions that rows of some keys have in the table now, as `present`."""
-        names = list(key_columns(self.order))
-        now = self.read().select(*names, F.col(VERSION).alias("present"))
-        return now.join(keys.select(*names).distinct(), names, "left_semi")
 
     @property
     def _context(self) -> Any:
