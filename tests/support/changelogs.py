@@ -1,6 +1,7 @@
 """Changelogs of files that tests write, and the rows that a table then has: a fold by version."""
 
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +31,7 @@ COLUMNS = tuple(
     Column(*one)
     for one in (("id", "bigint"), ("day", "string"), ("word", "string"), ("qty", "int"))
 )
+_FIRST_SECOND = 1_700_000_000
 SIMPLE = {"hoodie.compact.schedule.inline": "false"}
 
 
@@ -90,7 +92,10 @@ class Log:
         last = max((one.version for one in changes), default=0)
         head = Header("shop", 1, "0:bin.000001:0", f"0:bin.000001:{last}", 1_000, len(changes))
         lines = [encode(head), *map(encode, changes), b""]
-        self.place(self.number).write_bytes(b"\n".join(lines))
+        path = self.place(self.number)
+        path.write_bytes(b"\n".join(lines))
+        # Spark takes files of one millisecond in any order.
+        os.utime(path, (_FIRST_SECOND + self.number, _FIRST_SECOND + self.number))
         return self.number
 
     def place(self, number: int) -> Path:

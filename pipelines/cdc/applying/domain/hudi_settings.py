@@ -17,6 +17,16 @@ BATCHES, NEWEST, POSITION, CHANGED_AT = (
 )
 """What each commit says of itself: in the commit, so that rows and position are one write."""
 
+PART = f"{MARKS}part"
+"""A commit that is the first of two of a batch says this alone."""
+CHANGING = frozenset(
+    {
+        *("UPSERT", "INSERT", "BULK_INSERT", "DELETE", "DELETE_PARTITION"),
+        *("INSERT_OVERWRITE", "INSERT_OVERWRITE_TABLE"),
+    }
+)
+"""Operations of Hudi that change rows; table services have others."""
+
 _TYPES = {"MOR": "MERGE_ON_READ", "COW": "COPY_ON_WRITE"}
 _SERVICES = {
     "hoodie.compact.inline": "false",
@@ -54,6 +64,7 @@ def write_settings(order: TableOrder, *, parallelism: int) -> dict[str, str]:
         "hoodie.datasource.write.partitionpath.field": order.partition,
         "hoodie.datasource.write.keygenerator.class": _key_generator(order),
         "hoodie.datasource.write.hive_style_partitioning": "true",
+        "hoodie.datasource.write.partitionpath.urlencode": "true",
         # A row whose partition changes moves, wherever it is.
         "hoodie.index.type": "GLOBAL_SIMPLE" if order.partition else "SIMPLE",
         "hoodie.simple.index.update.partition.path": "true",

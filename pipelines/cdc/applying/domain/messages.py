@@ -153,6 +153,8 @@ class TableReport(msgspec.Struct, frozen=True, omit_defaults=True):
     """Turns of replays that are done."""
     retried: str = ""
     """Last order to apply the records in quarantine again that is done."""
+    foreign: tuple[str, ...] = ()
+    """Instants of commits by which somebody else changed rows of the table, the last ten."""
     failure: Failure | None = None
 
 

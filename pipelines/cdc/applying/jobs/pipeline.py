@@ -136,9 +136,9 @@ class PipelineRun:
             table.open()
             if not self._progress.restore(table):
                 self._progress.begin_again()
-            elif self._progress.seen and not table.known:
-                # It is new, and what came of it before waits with the unknown tables' records.
-                table.known = self._progress.seen
+            elif not self._progress.knows(table):
+                # What came of a new table before its order waits beside it.
+                table.known |= self._progress.seen
             self.tables[name] = table
 
     def _check_trimmed(self) -> None:

@@ -59,6 +59,10 @@ class PipelineProgress:
             table.known |= Numbers.parse(said["known"])
         return True
 
+    def knows(self, table: TableRun) -> bool:
+        """Whether an earlier program had an order for a table."""
+        return str(table.order.id) in self._tables
+
     def save(self, tables: Iterable[TableRun]) -> None:
         """Write it."""
         said = {

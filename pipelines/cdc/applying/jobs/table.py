@@ -6,6 +6,7 @@ so it is applied again, and nothing of it happens twice: versions decide.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
@@ -114,7 +115,9 @@ class TableWriter:
             with self.failpoints.step("upserts"):
                 self.target.upsert(upserts.select(*target_rows(self.order), _version()), marks)
         if n_deletes or n_upserts:
-            self.marks = marks
+            self.marks = replace(marks, foreign=())
+        if n_deletes:
+            self.tombstones.compact(now_ms=int(datetime.now(UTC).timestamp() * 1_000))
         counts.n_deleted, counts.n_upserted = n_deletes, n_upserts
 
     def fill(self, columns: Sequence[str]) -> int:

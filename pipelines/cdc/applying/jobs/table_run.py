@@ -25,6 +25,7 @@ from pipelines.cdc.changes.domain.records import decode_change
 from portal.lake.errors import ExternalFailure, PortalError, RuleViolation, StaleState
 
 FELL_BACK = "cdc.fell_back"
+_MOST_FOREIGN = 10
 _FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 300.0
 
 
@@ -44,6 +45,8 @@ class TableRun:
     n_in_quarantine: int = 0
     columns: tuple[Column, ...] = ()
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _dropped: tuple[str, ...] = ()
+    _foreign: tuple[str, ...] = ()
     _try_at: float = 0.0
     _pause: float = _FIRST_PAUSE
 
@@ -127,6 +130,7 @@ class TableRun:
             columns=self.columns,
             replayed=self.replayed,
             retried=self.retried,
+            foreign=self._foreign,
             failure=self.failure,
         )
 
@@ -179,6 +183,7 @@ class TableRun:
         """
         now, known = self.writer.target.marks(), self.writer.marks
         self.writer.marks = now
+        self._foreign = (*self._foreign, *now.foreign)[-_MOST_FOREIGN:]
         if not now.batches.has_all(known.batches):
             self.known = now.batches | self.in_waiting
             raise fell_back(self.order.name)
@@ -218,9 +223,12 @@ class TableRun:
         return True
 
     def _drop_refused(self) -> bool:
+        if self.order.refused == self._dropped:
+            return False
         gone = {f"of={name}" for name in self.order.refused}
         files = [one for one in self.writer.aside.files() if gone & set(str(one).split("/"))]
         self.writer.aside.remove(files)
+        self._dropped = self.order.refused
         return bool(files)
 
     def _replay(self) -> bool:

@@ -12,7 +12,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pipelines.cdc.applying.domain.hudi_settings import (
     BATCHES,
     CHANGED_AT,
+    CHANGING,
     NEWEST,
+    PART,
     POSITION,
     VERSION,
     evolving,
@@ -36,6 +38,8 @@ class Marks:
     version: int = 0
     position: str = ""
     changed_at: int = 0
+    foreign: tuple[str, ...] = ()
+    """Instants since then at which somebody else changed rows."""
 
     def as_options(self) -> dict[str, str]:
         """Return them as settings of a write."""
@@ -79,16 +83,22 @@ class Target:
         timeline = java.getActiveTimeline().getCommitsTimeline().filterCompletedInstants()
         instants = timeline.getReverseOrderedInstants().iterator()
         n = 0
+        foreign: list[str] = []
         while instants.hasNext():
             n += 1
-            metadata = common.timeline.TimelineUtils.getCommitMetadata(instants.next(), timeline)
+            instant = instants.next()
+            metadata = common.timeline.TimelineUtils.getCommitMetadata(instant, timeline)
             if batches := metadata.getMetadata(BATCHES):
                 return Marks(
                     Numbers.parse(str(batches)),
                     int(metadata.getMetadata(NEWEST)),
                     str(metadata.getMetadata(POSITION)),
                     int(metadata.getMetadata(CHANGED_AT)),
+                    tuple(foreign),
                 )
+            is_changing = str(metadata.getOperationType()) in CHANGING
+            if is_changing and not metadata.getMetadata(PART):
+                foreign.append(str(instant.requestedTime()))
         if n:
             raise RuleViolation(
                 "cdc.foreign_table",
@@ -116,13 +126,13 @@ class Target:
 
     def delete(self, rows: DataFrame, marks: Marks | None) -> None:
         """Commit the deletion of keys; without marks where an upsert of the same batch follows."""
-        self._write(rows, "delete", marks.as_options() if marks else {})
+        self._write(rows, "delete", marks.as_options() if marks else {PART: "deletes"})
 
     def _write(self, rows: DataFrame, operation: str, marks: Mapping[str, str]) -> None:
         settings = write_settings(
             self.order, parallelism=max(1, self.spark.sparkContext.defaultParallelism // 2)
         )
-        settings |= sync_settings(self.order, self.metastore) if marks else {}
+        settings |= {} if PART in marks else sync_settings(self.order, self.metastore)
         if self.is_there:
             settings = evolving(settings)
         settings |= {**marks, "hoodie.datasource.write.operation": operation}
