@@ -84,10 +84,11 @@ class TableRun:
                 changes = changes.where(F.col("number").isin(wanted))
             fit = [one for one in groups if self._may_apply(one.schema)]
             rest = [one for one in groups if one not in fit]
+            if rest:
+                # First: a commit names batches of which nothing waits, and is believed.
+                self._keep(changes, rest, numbers)
             if fit:
                 self._apply_or_keep(changes, fit, numbers)
-            if rest:
-                self._keep(changes, rest, numbers)
             self.known |= numbers
 
     def pass_by(self, numbers: Numbers) -> None:
@@ -140,19 +141,20 @@ class TableRun:
 
     def _apply_or_keep(self, changes: DataFrame, groups: Sequence[Group], numbers: Numbers) -> None:
         def work() -> bool:
-            self._apply(changes, groups, numbers)
+            self._apply(changes, groups, (self.known | numbers) - self.in_waiting)
             return True
 
         if not self._guarded(work):
             self._keep(changes, groups, numbers)
 
-    def _apply(self, changes: DataFrame, groups: Sequence[Group], numbers: Numbers) -> None:
+    def _apply(self, changes: DataFrame, groups: Sequence[Group], batches: Numbers) -> None:
+        """Apply groups of records; `batches` are those that the table has with them, whole."""
         for group in groups:
             self._check_columns(group)
         self._check_marks()
         schemas = [one.schema for one in groups]
         wanted = changes.where(F.col("schema").isin(schemas))
-        found = self.writer.apply(wanted, schemas, (self.known | numbers) - self.in_waiting)
+        found = self.writer.apply(wanted, schemas, batches)
         self.counts.add(found)
         self.columns = self.columns or self.writer.target.columns()
         if found.n_quarantined:
@@ -268,11 +270,11 @@ class TableRun:
             changes = changes_of(records, self.order.db, self.order.table)
             fit = [one for one in groups if self.order.plan(one.schema)]
             rest = [one for one in groups if one not in fit]
-            self.in_waiting = self.in_waiting if rest else self.in_waiting - numbers
+            left = self.in_waiting if rest else self.in_waiting - numbers
             if rest:
                 self._keep(changes, rest, numbers)
             if fit:
-                self._apply(changes, fit, Numbers())
+                self._apply(changes, fit, self.known - left)
         finally:
             records.unpersist()
         kept.remove(files)

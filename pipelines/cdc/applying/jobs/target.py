@@ -88,7 +88,8 @@ class Target:
             n += 1
             instant = instants.next()
             metadata = common.timeline.TimelineUtils.getCommitMetadata(instant, timeline)
-            if batches := metadata.getMetadata(BATCHES):
+            batches = metadata.getMetadata(BATCHES)
+            if batches is not None:
                 return Marks(
                     Numbers.parse(str(batches)),
                     int(metadata.getMetadata(NEWEST)),
