@@ -92,11 +92,14 @@ class Log:
         last = max((one.version for one in changes), default=0)
         head = Header("shop", 1, "0:bin.000001:0", f"0:bin.000001:{last}", 1_000, len(changes))
         lines = [encode(head), *map(encode, changes), b""]
-        path = self.place(self.number)
-        path.write_bytes(b"\n".join(lines))
-        # Spark takes files of one millisecond in any order.
-        os.utime(path, (_FIRST_SECOND + self.number, _FIRST_SECOND + self.number))
+        self.put(self.number, b"\n".join(lines))
         return self.number
+
+    def put(self, number: int, data: bytes) -> None:
+        """Write the bytes of a batch, whether they are one or not."""
+        self.place(number).write_bytes(data)
+        # Spark takes files by their times, and those of one millisecond in any order.
+        os.utime(self.place(number), (_FIRST_SECOND + number, _FIRST_SECOND + number))
 
     def place(self, number: int) -> Path:
         """Return where a batch is."""

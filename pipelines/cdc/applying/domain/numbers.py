@@ -62,13 +62,6 @@ class Numbers:
             ]
         return Numbers(tuple(sorted(left))[-MOST_INTERVALS:])
 
-    def has_all(self, other: "Numbers") -> bool:
-        """Whether all numbers of another set are in this one."""
-        return all(
-            any(low <= first and last <= high for low, high in self.intervals)
-            for first, last in other.intervals
-        )
-
     def each(self) -> Iterator[int]:
         """Yield each number, in order."""
         for low, high in self.intervals:

@@ -149,7 +149,8 @@ class PipelineRun:
         """
         numbers = self._numbers()
         first = self.order.first_batch
-        needed = [table.known.first_missing(first) for table in self.tables.values()]
+        has = [table.known | table.in_waiting for table in self.tables.values()]
+        needed = [one.first_missing(first) for one in has]
         if numbers and needed and min(needed) < min(numbers):
             raise StaleState(
                 "cdc.trimmed",

@@ -52,8 +52,8 @@ class PipelineProgress:
         said = self._tables.get(str(table.order.id), {})
         marks = table.writer.marks
         table.replayed, table.retried = tuple(said.get("replayed", ())), said.get("retried", "")
-        table.known = marks.batches | table.in_waiting
-        if not marks.batches.has_all(Numbers.parse(said.get("committed", ""))):
+        table.known = marks.batches
+        if marks.number < int(said.get("commits", 0)):
             return False
         if said:
             table.known |= Numbers.parse(said["known"])
@@ -68,7 +68,7 @@ class PipelineProgress:
         said = {
             str(one.order.id): {
                 "known": str(one.known),
-                "committed": str(one.writer.marks.batches),
+                "commits": one.writer.marks.number,
                 "replayed": one.replayed,
                 "retried": one.retried,
             }

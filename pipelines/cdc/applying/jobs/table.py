@@ -115,7 +115,7 @@ class TableWriter:
             with self.failpoints.step("upserts"):
                 self.target.upsert(upserts.select(*target_rows(self.order), _version()), marks)
         if n_deletes or n_upserts:
-            self.marks = replace(marks, foreign=())
+            self.marks = marks
         if n_deletes:
             self.tombstones.compact(now_ms=int(datetime.now(UTC).timestamp() * 1_000))
         counts.n_deleted, counts.n_upserted = n_deletes, n_upserts
@@ -138,9 +138,9 @@ class TableWriter:
             good = rows.where("size(unfit) = 0")
             if n := good.count():
                 with self.failpoints.step("fill"):
-                    self.target.upsert(
-                        good.select(*target_rows(self.order), _version()), self.marks
-                    )
+                    marks = self._next()
+                    self.target.upsert(good.select(*target_rows(self.order), _version()), marks)
+                    self.marks = marks
             return n + unfit
         finally:
             rows.unpersist()
@@ -150,15 +150,21 @@ class TableWriter:
         if self.target.is_there and self.target.columns() != self.order.columns:
             types = ", ".join(f"`{one.name}` {one.type}" for one in self.order.columns)
             empty = self.target.spark.createDataFrame([], f"{types}, {VERSION} BIGINT")
-            self.target.upsert(empty, self.marks)
+            marks = self._next()
+            self.target.upsert(empty, marks)
+            self.marks = marks
 
     @property
     def _addressing(self) -> set[str]:
         return {*key_columns(self.order), *filter(None, (self.order.partition,))}
 
+    def _next(self) -> Marks:
+        """Return the marks of a commit that follows, without more batches."""
+        return replace(self.marks, number=self.marks.number + 1, foreign=())
+
     def _marks(self, found: Row, batches: Numbers) -> Marks:
         newest_one = found["newest"]
-        together = replace(self.marks, batches=self.marks.batches | batches)
+        together = replace(self._next(), batches=self.marks.batches | batches)
         if newest_one is None or newest_one["version"] <= self.marks.version:
             return together
         return replace(

@@ -186,8 +186,8 @@ class TableRun:
         now, known = self.writer.target.marks(), self.writer.marks
         self.writer.marks = now
         self._foreign = (*self._foreign, *now.foreign)[-_MOST_FOREIGN:]
-        if not now.batches.has_all(known.batches):
-            self.known = now.batches | self.in_waiting
+        if now.number < known.number:
+            self.known = now.batches
             raise fell_back(self.order.name)
 
     def _keep(self, changes: DataFrame, groups: Sequence[Group], numbers: Numbers) -> None:

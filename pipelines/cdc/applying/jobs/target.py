@@ -14,6 +14,7 @@ from pipelines.cdc.applying.domain.hudi_settings import (
     CHANGED_AT,
     CHANGING,
     NEWEST,
+    NUMBER,
     PART,
     POSITION,
     VERSION,
@@ -34,6 +35,8 @@ _TEXT = 300
 class Marks:
     """What a commit says of itself: which batches the table has with it, and the newest change."""
 
+    number: int = 0
+    """Counts the commits of change capture: one that is missing was rolled back."""
     batches: Numbers = field(default_factory=Numbers)
     version: int = 0
     position: str = ""
@@ -44,6 +47,7 @@ class Marks:
     def as_options(self) -> dict[str, str]:
         """Return them as settings of a write."""
         return {
+            NUMBER: str(self.number),
             BATCHES: str(self.batches),
             NEWEST: str(self.version),
             POSITION: self.position,
@@ -91,6 +95,7 @@ class Target:
             batches = metadata.getMetadata(BATCHES)
             if batches is not None:
                 return Marks(
+                    int(metadata.getMetadata(NUMBER)),
                     Numbers.parse(str(batches)),
                     int(metadata.getMetadata(NEWEST)),
                     str(metadata.getMetadata(POSITION)),

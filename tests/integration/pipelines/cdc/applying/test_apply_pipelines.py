@@ -19,7 +19,7 @@ def test_a_poison_line_stops_its_pipeline_alone_until_it_is_mended(
         one.log.write([change("c", 1, 1)])
     number = pipeline.log.write([change("c", 2, 2), change("c", 3, 3)])
     good = pipeline.log.place(number).read_bytes()
-    pipeline.log.place(number).write_bytes(good.replace(b'"op":"c"', b'"op":"x"', 1))
+    pipeline.log.put(number, good.replace(b'"op":"c"', b'"op":"x"', 1))
     pipeline.log.write([change("c", 4, 4)])
     other.log.write([change("u", 1, 5)])
     pipeline.run(other, at_once=1)
@@ -32,12 +32,12 @@ def test_a_poison_line_stops_its_pipeline_alone_until_it_is_mended(
     assert other.said().failure is None
 
     # Lines that are gone are no better than lines that cannot be read.
-    pipeline.log.place(number).write_bytes(good.rpartition(b"\n{")[0] + b"\n")
+    pipeline.log.put(number, good.rpartition(b"\n{")[0] + b"\n")
     pipeline.run()
     failure = pipeline.said().failure
     assert failure is not None
     assert failure.code == "cdc.batch"
-    pipeline.log.place(number).write_bytes(good)
+    pipeline.log.put(number, good)
     pipeline.run()
     assert pipeline.said().failure is None
     assert pipeline.rows() == folded([change("c", key, key) for key in range(1, 5)])
