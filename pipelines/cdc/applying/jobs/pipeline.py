@@ -128,18 +128,16 @@ class PipelineRun:
     def _open_tables(self) -> None:
         orders = {one.name: one for one in self.order.tables}
         self.tables = {name: one for name, one in self.tables.items() if name in orders}
-        for name, order in orders.items():
-            if name in self.tables:
-                self.tables[name].adopt(order)
-                continue
-            table = self.places.table(order)
-            table.open()
+        for name, table in self.tables.items():
+            table.adopt(orders[name])
+        new = [order for name, order in orders.items() if name not in self.tables]
+        for table in self.pool.map(self.places.opened, new):
             if not self._progress.restore(table):
                 self._progress.begin_again()
             elif not self._progress.knows(table):
                 # What came of a new table before its order waits beside it.
                 table.known |= self._progress.seen
-            self.tables[name] = table
+            self.tables[table.order.name] = table
 
     def _check_trimmed(self) -> None:
         """Make sure that the changelog still has what any table needs next.

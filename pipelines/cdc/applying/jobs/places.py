@@ -1,10 +1,10 @@
 """Where a pipeline keeps its files, and how its tables are opened."""
 
-import hashlib
 from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
+from pipelines.cdc.applying.domain.folders import Kept, folder_of
 from pipelines.cdc.applying.domain.messages import PipelineOrder, TableOrder
 from pipelines.cdc.applying.domain.numbers import Numbers
 from pipelines.cdc.applying.jobs.kept import KeptFiles
@@ -40,23 +40,24 @@ class Places:
         """Return the directory of a changelog's batches."""
         return self.config.path(order.changelog).child("batches")
 
-    def table(self, order: TableOrder) -> TableRun:
-        """Open a table as its last commit left it."""
+    def opened(self, order: TableOrder) -> TableRun:
+        """Open a table as its last commit left it, with what waits for it."""
         target = Target(self.spark, order, self.config.metastore_uri)
         writer = TableWriter(
             target,
-            Tombstones(self._kept(order.name, "tombstones"), order.tombstone_days),
-            self._kept(order.name, "quarantine"),
-            self._kept(order.name, "aside"),
+            Tombstones(self._kept(order.name, Kept.TOMBSTONES), order.tombstone_days),
+            self._kept(order.name, Kept.QUARANTINE),
+            self._kept(order.name, Kept.ASIDE),
             self.failpoints,
             target.marks(),
         )
-        return TableRun(writer, self.waiting(order.name), Numbers())
+        table = TableRun(writer, self.waiting(order.name), Numbers())
+        table.open()
+        return table
 
     def waiting(self, name: str) -> KeptFiles:
         """Return the records of a table that wait for an order or a decision."""
-        return self._kept(name, "waiting")
+        return self._kept(name, Kept.WAITING)
 
-    def _kept(self, name: str, kind: str) -> KeptFiles:
-        digest = hashlib.sha256(name.encode()).hexdigest()[:16]
-        return KeptFiles(self.spark, self.fs, self.root.child("tables", digest, kind))
+    def _kept(self, name: str, kind: Kept) -> KeptFiles:
+        return KeptFiles(self.spark, self.fs, self.root.child(*folder_of(name, kind)))

@@ -41,7 +41,7 @@ def test_a_value_that_does_not_fit_is_in_quarantine_until_its_type_is_wide_enoug
     assert (report.n_in_quarantine, report.retried) == (1, "widened")
 
 
-@pytest.mark.parametrize("kind", ["MOR", "COW"])
+@pytest.mark.parametrize("kind", ["MOR", pytest.param("COW", marks=pytest.mark.long)])
 def test_values_of_an_unknown_column_are_filled_once_it_is_approved(
     pipeline: Pipeline, kind: Any
 ) -> None:
