@@ -27,6 +27,9 @@ CHANGING = frozenset(
 )
 """Operations of Hudi that change rows; table services have others."""
 
+UNFINISHED = {"hoodie.compact.schedule.inline": "false", "hoodie.clean.automatic": "false"}
+"""Settings of such a commit: nothing is scheduled, cleaned or told before the batch is whole."""
+
 _TYPES = {"MOR": "MERGE_ON_READ", "COW": "COPY_ON_WRITE"}
 _SERVICES = {
     "hoodie.compact.inline": "false",

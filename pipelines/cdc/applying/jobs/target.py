@@ -17,6 +17,7 @@ from pipelines.cdc.applying.domain.hudi_settings import (
     NUMBER,
     PART,
     POSITION,
+    UNFINISHED,
     VERSION,
     evolving,
     sync_settings,
@@ -138,7 +139,8 @@ class Target:
         settings = write_settings(
             self.order, parallelism=max(1, self.spark.sparkContext.defaultParallelism // 2)
         )
-        settings |= {} if PART in marks else sync_settings(self.order, self.metastore)
+        # What comes after a commit is for the last of a batch.
+        settings |= UNFINISHED if PART in marks else sync_settings(self.order, self.metastore)
         if self.is_there:
             settings = evolving(settings)
         settings |= {**marks, "hoodie.datasource.write.operation": operation}
