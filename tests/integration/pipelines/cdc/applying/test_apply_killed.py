@@ -20,7 +20,7 @@ SECOND = [
     change("u", 3, 13, values={"qty": "none"}),
     change("c", 6, 14),
 ]
-LATE = [change("u", 1, 10), change("u", 2, 9)]
+LATE = [change("u", 1, 10), change("u", 2, 9), change("c", 7, 30)]
 WANTED = folded([one for one in (*FIRST, *SECOND, *LATE) if one.version != 13])
 _PATIENCE_SECONDS = 180.0
 
