@@ -152,6 +152,8 @@ class TableRun:
         for group in groups:
             self._check_columns(group)
         self._check_marks()
+        # Before any row: under a global index Hudi reads old rows by the columns of the new ones.
+        self._evolve()
         schemas = [one.schema for one in groups]
         wanted = changes.where(F.col("schema").isin(schemas))
         found = self.writer.apply(wanted, schemas, batches)
