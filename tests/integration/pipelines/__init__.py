@@ -1,1 +1,1 @@
-"""Pipelines over real servers."""
+"""Integration tests of `pipelines`."""

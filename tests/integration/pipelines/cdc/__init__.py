@@ -1,1 +1,1 @@
-"""Change capture over a real MariaDB."""
+"""Integration tests of `pipelines.cdc`."""

@@ -1,0 +1,1 @@
+"""The Spark program that applies changelogs to Hudi tables."""

@@ -1,0 +1,54 @@
+"""Folders of Parquet beside a table: records that wait, records in quarantine, values kept aside.
+
+Files are only added, and removed once what they hold stands elsewhere. A file that is written twice
+after a crash does no harm, because whoever reads knows records by key and version.
+"""
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+
+from portal.connectors.file_status import FileSystem
+from portal.lake.errors import NotVisible
+from portal.lake.paths import LakePath
+
+_PRIVATE = 0o700
+_FILE = ".parquet"
+
+
+@dataclass(frozen=True)
+class KeptFiles:
+    """One folder, for admins alone."""
+
+    spark: SparkSession
+    fs: FileSystem
+    path: LakePath
+
+    def add(self, rows: DataFrame, *, by: tuple[str, ...] = ()) -> None:
+        """Add rows as one file, or one for each value of `by`."""
+        self.fs.make_directories(self.path, mode=_PRIVATE)
+        rows.coalesce(1).write.mode("append").partitionBy(*by).parquet(str(self.path))
+
+    def files(self) -> list[LakePath]:
+        """Return the files that are there."""
+        try:
+            found = self.fs.walk(self.path)
+            return [one.path for one in found if not one.is_dir and _is_whole(one.path, self.path)]
+        except NotVisible:
+            return []
+
+    def read(self, files: list[LakePath]) -> DataFrame:
+        """Read some of the files."""
+        reader = self.spark.read.option("basePath", str(self.path))
+        # A column's name that looks like a number stays a text.
+        return reader.parquet(*map(str, files))
+
+    def remove(self, files: list[LakePath]) -> None:
+        """Remove files whose rows stand elsewhere now."""
+        for file in files:
+            self.fs.remove_file(file)
+
+
+def _is_whole(file: LakePath, folder: LakePath) -> bool:
+    below = str(file).removeprefix(str(folder)).split("/")
+    return file.name.endswith(_FILE) and not any(one.startswith(("_", ".")) for one in below)
