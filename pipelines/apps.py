@@ -4,7 +4,7 @@ from importlib import import_module
 
 from django.apps import AppConfig
 
-CAPABILITIES: tuple[str, ...] = ()
+CAPABILITIES = ("cdc.control", "cdc.schema_requests")
 
 
 class PipelinesConfig(AppConfig):

@@ -1,1 +1,11 @@
 """Rows of the pipelines, from each capability; Django finds them here."""
+
+from pipelines.cdc.control.models import (
+    CapturedTable,
+    Pipeline,
+    PipelineMinute,
+    SchemaChange,
+)
+from pipelines.cdc.schema_requests.models import SchemaRequest
+
+__all__ = ["CapturedTable", "Pipeline", "PipelineMinute", "SchemaChange", "SchemaRequest"]

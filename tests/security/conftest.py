@@ -43,6 +43,7 @@ from tests.component.portal.ui.table_rows import listed
 from tests.security.mail_values import mail_values
 from tests.security.odd_lake import OddLake, odd_lake
 from tests.security.optimizer_values import optimizer_values
+from tests.security.pipelines_values import pipelines_values
 from tests.security.ready_values import ready_values
 from tests.security.refresh_values import refresh_values
 from tests.security.target import Target
@@ -114,6 +115,7 @@ def target(tmp_path: Path, settings: Any, transactional_db: None) -> Target:
         **refresh_values(NOW),
         **ready_values(NOW),
         **optimizer_values(NOW),
+        **pipelines_values(NOW),
         "cluster_name": _cluster().name,
     }
     return Target(world, values)

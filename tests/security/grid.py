@@ -6,13 +6,10 @@ it is.
 
 from tests.security.answers_grid import ANSWERS
 from tests.security.grid_bodies import (
-    CLUSTER,
-    CLUSTER_NAME,
     DAYS,
     DECISION,
     ENROL,
     ETL,
-    LIMITS,
     OTHER_TTL,
     READY,
     REMOVAL,
@@ -33,7 +30,9 @@ from tests.security.grid_rows import (
 )
 from tests.security.hudi_grid import HUDI_PAGES
 from tests.security.optimizer_grid import POLICIES_AND_TASKS
+from tests.security.pipelines_grid import PIPELINES
 from tests.security.platform_grid import TABLES_AND_TOKENS
+from tests.security.refresh_grid import CLUSTERS
 
 READY_RULE = ("rule_id:ready_rule_id",)
 GRID: dict[str, Row] = {
@@ -372,28 +371,6 @@ GRID: dict[str, Row] = {
     **ANSWERS,
     **HUDI_PAGES,
     **dict.fromkeys(("optimizer:queue-live", "optimizer-api:queue-now"), Row(SIGNED_IN)),
-    # -- clusters of the refresh room ------------------------------------------------------------
-    "refresh:clusters": Row(STAFF),
-    "refresh:cluster-add": Row(STAFF, STAFF, body={"do": "add", "name": "two", **CLUSTER}),
-    "refresh:cluster": Row(STAFF, values=CLUSTER_NAME),
-    "refresh:cluster-tables": Row(STAFF, values=CLUSTER_NAME),
-    "refresh:cluster-edit": Row(
-        STAFF, STAFF, values=CLUSTER_NAME, body={"do": "keep", "version": "0", **CLUSTER}
-    ),
-    "refresh:cluster-read": post_only(STAFF, *CLUSTER_NAME),
-    "refresh:cluster-pause": post_only(STAFF, *CLUSTER_NAME, **WHY),
-    "refresh:cluster-resume": post_only(STAFF, *CLUSTER_NAME, **WHY),
-    "refresh:cluster-limits": post_only(STAFF, *CLUSTER_NAME, **LIMITS),
-    "refresh:cluster-remove": post_only(ADMINS, *CLUSTER_NAME, typed="unread", **WHY),
-    "refresh-api:clusters": Row(STAFF, STAFF, body={"name": "two", **CLUSTER}),
-    "refresh-api:cluster-test": post_only(STAFF, **CLUSTER),
-    "refresh-api:cluster": Row(STAFF, values=CLUSTER_NAME),
-    "refresh-api:cluster-tables": Row(STAFF, values=CLUSTER_NAME),
-    "refresh-api:cluster-edit": post_only(STAFF, *CLUSTER_NAME, version="0", **CLUSTER),
-    "refresh:cluster-reading": Row(STAFF, values=CLUSTER_NAME),
-    "refresh-api:cluster-read": post_only(STAFF, *CLUSTER_NAME),
-    "refresh-api:cluster-pause": post_only(STAFF, *CLUSTER_NAME, **WHY),
-    "refresh-api:cluster-resume": post_only(STAFF, *CLUSTER_NAME, **WHY),
-    "refresh-api:cluster-limits": post_only(STAFF, *CLUSTER_NAME, **LIMITS),
-    "refresh-api:cluster-remove": post_only(ADMINS, *CLUSTER_NAME, typed="unread", **WHY),
+    **CLUSTERS,
+    **PIPELINES,
 }

@@ -1,1 +1,1 @@
-"""Integration tests of `pipelines`."""
+"""Pipelines over real servers."""

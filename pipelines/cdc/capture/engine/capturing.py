@@ -89,6 +89,7 @@ class Capture:
                 self._load()
             if (is_cut or not isinstance(event, Rows)) and should_stop():
                 self._cut()
+                self._tell(is_last=True)
                 return
             self._tell()
 
@@ -234,9 +235,9 @@ class Capture:
                 retryable=True,
             )
 
-    def _tell(self) -> None:
+    def _tell(self, *, is_last: bool = False) -> None:
         now = time.monotonic()
-        if now - self._reported < _REPORT_SECONDS:
+        if now - self._reported < _REPORT_SECONDS and not is_last:
             return
         self._reported = now
         state = self._state

@@ -87,7 +87,7 @@ def _judged(old: ColumnType, new: ColumnType) -> Judged:
     if old.kind in _BINARIES and new.kind in _BINARIES:
         return _binaries(old, new)
     if new.kind is Kind.TEXT and old.kind not in _BINARIES:
-        return Judged(Class.PERSON, f"A {old.name} becomes text: readers that compute stop.")
+        return Judged(Class.PERSON, f"Type {old.name} becomes text: readers that compute stop.")
     return Judged(Class.REFUSED, f"Values of {old.name} are not, as a rule, values of {new.name}.")
 
 
@@ -154,7 +154,7 @@ def _integers(old: ColumnType, new: ColumnType) -> Judged:
     if new.size < old.size and old.kind is not Kind.YEAR:
         return Judged(Class.REFUSED, f"A {new.name} has fewer bits than a {old.name}.")
     if old.kind is not new.kind:
-        return Judged(Class.PERSON, f"A {old.name} becomes a {new.name}.")
+        return Judged(Class.PERSON, f"Type {old.name} becomes {new.name}.")
     return _signs(old, new, f"Every {old.name} is a {new.name}.")
 
 
@@ -184,7 +184,7 @@ def _binaries(old: ColumnType, new: ColumnType) -> Judged:
             return Judged(Class.AUTO, f"Every {old.name} is a geometry.")
         return Judged(Class.PERSON, f"Not every {old.name} is a {new.name}.")
     if old.kind is not new.kind:
-        return Judged(Class.PERSON, f"A {old.name} becomes a {new.name}.")
+        return Judged(Class.PERSON, f"Type {old.name} becomes {new.name}.")
     if new.size < old.size:
         return Judged(Class.PERSON, "Values are shorter: the source may have cut rows.")
     if new.is_fixed:

@@ -24,12 +24,16 @@ from lifecycle.policies.services.requests import REQUESTS, request_digest
 from lifecycle.relocation.services.plans import FIXES
 from optimizer.models import RemovalPlan
 from optimizer.removals.services.removals import REMOVALS
+from pipelines.cdc.schema_requests.services import REQUESTS as SCHEMAS
+from pipelines.cdc.schema_requests.services import change_digest
+from pipelines.models import SchemaRequest
 from portal.approvals.models import Proposal
 from portal.approvals.proposals import ProposalKind
 from portal.runs.models import Run
 from tests.component.conftest import LAKE
 from tests.component.optimizer.iceberg.removal_rows import proposed
 from tests.component.optimizer.optimizer_rows import iceberg
+from tests.component.pipelines.cdc.control.captured_rows import waiting_change
 
 COOL = timedelta(hours=1)
 
@@ -125,6 +129,16 @@ def _removal(who: str, now: datetime, n: int) -> RemovalPlan:
     return proposed(iceberg(f"t{n}", now=now), now=now, requested_by=who)
 
 
+def _schema(who: str, now: datetime, n: int) -> Proposal:
+    change = waiting_change(n, now)
+    row = SchemaRequest(
+        **_common(who, now), state="PENDING", db="sales", table="orders", change=change
+    )
+    row.digest = change_digest(change)
+    row.save(force_insert=True)
+    return _put(SCHEMAS, row, who, now, n_needed=1)
+
+
 CASES = {
     "drop plan": Case(PLANS, _plan),
     "relocation plan": Case(FIXES, _fix),
@@ -139,4 +153,5 @@ CASES = {
         approved="RUNNING",
     ),
     "removal": Case(REMOVALS, _removal, rests_on_policy=False),
+    "schema": Case(SCHEMAS, _schema, rests_on_policy=False, n_needed=1, cool=timedelta(0)),
 }

@@ -20,6 +20,7 @@ WRITING = {
     "optimizer.remove",
     "optimizer.trial",
     "optimizer.trial_cleanup",
+    "pipelines.cdc_apply",
 }
 
 
@@ -33,5 +34,5 @@ def test_what_a_run_writes_is_private_where_that_is_asked_for(tmp_path: Path) ->
     )
 
 
-def test_the_runs_that_write_tables_are_those_of_the_optimizer() -> None:
+def test_the_runs_that_write_tables_are_known() -> None:
     assert {kind.name for kind in all_kinds() if kind.writes_tables} == WRITING

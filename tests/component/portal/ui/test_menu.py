@@ -1,4 +1,4 @@
-"""Tests the menu: ten entries, the tabs of each, and what a page says of where it is."""
+"""Tests the menu: its entries, the tabs of each, and what a page says of where it is."""
 
 import re
 from dataclasses import replace
@@ -24,7 +24,9 @@ from tests.component.portal.approvals.proposal_rows import CASES
 OF_EVERYBODY = [
     "Home", "Tables", "Approvals", "Backups", "Lifecycle", "Path rules", "Table services", "Jobs",
 ]  # fmt: skip
-OF_STAFF = [*OF_EVERYBODY[:-2], "Cache refresh", "Table services", "Data readiness", "Jobs"]
+OF_STAFF = [
+    *OF_EVERYBODY[:-2], "Cache refresh", "Table services", "Pipelines", "Data readiness", "Jobs",
+]  # fmt: skip
 MOST_TABS = 7
 
 

@@ -1,1 +1,1 @@
-"""Integration tests of `pipelines.cdc`."""
+"""Change capture over a real MariaDB."""

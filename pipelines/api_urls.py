@@ -1,0 +1,9 @@
+"""Addresses of the API, from each capability."""
+
+from django.urls import URLPattern
+
+from pipelines.cdc.control import urls as cdc
+
+app_name = "pipelines-api"
+
+urlpatterns: list[URLPattern] = [*cdc.api_urlpatterns]

@@ -1,0 +1,1 @@
+"""What a pipeline is meant to be, and in which state it is."""

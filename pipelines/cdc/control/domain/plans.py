@@ -1,0 +1,163 @@
+"""What the apply does with the records of each schema of a table, as far as schemas are decided.
+
+Schemas are decided in their order: behind one that waits all later ones are held too, for they may
+stand on it. A column that came later is kept aside until somebody says how the lake may have it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from pipelines.cdc.applying.domain.messages import Column, Replay, SchemaPlan
+from pipelines.cdc.changes.domain.schemas import TableSchema
+from pipelines.cdc.control.domain.spec import safe_name
+from pipelines.cdc.schema.domain.classes import SchemaChange
+from pipelines.cdc.schema.domain.targets import Needs, TargetChange, target_changes
+from pipelines.cdc.schema.domain.types import lake_type, parse_type
+
+_LONGEST = 128
+
+
+class Decision(StrEnum):
+    """What was decided of a schema."""
+
+    NONE = "none"
+    """The first schema of a table, or one that changed nothing."""
+    WAITING = "waiting"
+    APPROVED = "approved"
+    REFUSED = "refused"
+
+    @property
+    def holds(self) -> bool:
+        """Whether records of it are kept until it is decided otherwise."""
+        return self in {Decision.WAITING, Decision.REFUSED}
+
+
+class Choice(StrEnum):
+    """What the lake may have of a column that came later."""
+
+    PENDING = "pending"
+    PLAIN = "plain"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedSchema:
+    """A schema with what was decided of the change that led to it."""
+
+    schema: TableSchema
+    decision: Decision
+    changes: tuple[SchemaChange, ...] = ()
+    choices: Mapping[str, Choice] = field(default_factory=dict)
+    """Of columns that came with it; those without a word are pending."""
+
+
+@dataclass(frozen=True, slots=True)
+class TablePlan:
+    """Columns of the lake's table, and what happens to the records of each schema."""
+
+    columns: tuple[Column, ...]
+    schemas: tuple[SchemaPlan, ...]
+    replays: tuple[Replay, ...]
+    refused: tuple[str, ...]
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """Columns of the newest applied schema that wait for somebody's word."""
+        applied = [plan for plan in self.schemas if not plan.is_held]
+        return applied[-1].aside if applied else ()
+
+
+def table_plan(decided: Sequence[DecidedSchema]) -> TablePlan:
+    """Return the plan of a table from its schemas in their order; the first needs no decision."""
+    target, plans = _Target(), list[SchemaPlan]()
+    is_held = False
+    for one in decided:
+        is_held = is_held or one.decision.holds or not target.take(one)
+        if is_held:
+            plans.append(SchemaPlan(one.schema.number, is_held=True))
+            continue
+        names = one.schema.names
+        live = {name: target.names[name] for name in names if name in target.names}
+        aside = tuple(name for name in names if target.choices.get(name) is Choice.PENDING)
+        plans.append(SchemaPlan(one.schema.number, live=live, aside=aside))
+    return TablePlan(
+        columns=tuple(Column(name, kind) for name, kind in target.types.items()),
+        schemas=tuple(plans),
+        replays=tuple(target.replays),
+        refused=tuple(
+            sorted(name for name, choice in target.choices.items() if choice is Choice.REFUSED)
+        ),
+    )
+
+
+class _Target:
+    """The lake's table as it grows with each schema."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+        """The lake's column by the source's, of those that are live."""
+        self.types: dict[str, str] = {}
+        self.choices: dict[str, Choice] = {}
+        """Of columns that came later."""
+        self.replays: list[Replay] = []
+        self._is_new = True
+
+    def take(self, one: DecidedSchema) -> bool:
+        """Add what a schema brings; False where the table would have to be built again."""
+        if self._is_new:
+            self._is_new = False
+            for column in one.schema.columns:
+                self._add(column.name, lake_type(parse_type(column.type)))
+            return True
+        # A column of the key or of the partitioning is judged by whoever decides.
+        needed = target_changes(one.changes, fixed=one.schema.key)
+        if any(change.needs is Needs.REBUILD for change in needed):
+            return False
+        for gone in _dropped(one.changes):
+            self.names.pop(gone, None)
+            self.choices.pop(gone, None)
+        for change in needed:
+            self._alter(change, one)
+        return True
+
+    def _alter(self, change: TargetChange, one: DecidedSchema) -> None:
+        if change.needs is Needs.WIDEN:
+            self.types[self.names[change.column]] = change.type
+        elif change.needs is Needs.COPY and change.source != change.column:
+            self._rename(change)
+        elif change.needs is Needs.COPY:
+            self._add(change.column, change.type, suffix=f"_{one.schema.number}")
+        else:
+            self._choose(change, one)
+
+    def _rename(self, change: TargetChange) -> None:
+        """Keep the lake's name of a column that the source renamed, so that readers go on."""
+        former = self.names.pop(change.source, "")
+        if former and self.types[former] == change.type:
+            self.names[change.column] = former
+        else:
+            self._add(change.column, change.type)
+
+    def _choose(self, change: TargetChange, one: DecidedSchema) -> None:
+        choice = one.choices.get(change.column, Choice.PENDING)
+        self.choices[change.column] = choice
+        if choice is Choice.PLAIN:
+            self._add(change.column, change.type)
+            turn = f"{one.schema.number}:{change.column}"
+            self.replays.append(Replay(turn, (change.column,)))
+
+    def _add(self, name: str, kind: str, *, suffix: str = "") -> None:
+        lake = _free(f"{safe_name(name)}{suffix}", self.types)
+        self.names[name], self.types[lake] = lake, kind
+
+
+def _dropped(changes: Iterable[SchemaChange]) -> list[str]:
+    return [one.column for one in changes if one.what == "drop"]
+
+
+def _free(name: str, taken: Mapping[str, str]) -> str:
+    found, number = name[:_LONGEST], 2
+    while found in taken:
+        found, number = f"{name[: _LONGEST - 5]}_{number}", number + 1
+    return found

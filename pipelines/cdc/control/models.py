@@ -1,0 +1,238 @@
+"""Pipelines, their tables and the schemas of these; the passwords stand in the environment."""
+
+from typing import ClassVar
+
+from django.db import models
+
+from pipelines.cdc.control.domain.spec import ChangelogKind, PipelineSpec, TableType
+from pipelines.cdc.control.domain.states import (
+    Desired,
+    PipelineFacts,
+    TableFacts,
+    TableState,
+    table_state,
+)
+
+SOURCE_NAME = 256
+"""More than MySQL's 64 signs, so that none is cut."""
+
+
+def _choices(of: type[Desired] | type[TableType] | type[ChangelogKind]) -> list[tuple[str, str]]:
+    return [(one.value, one.value) for one in of]
+
+
+class Pipeline(models.Model):
+    """Changes of one MySQL server that go into one database of a lake."""
+
+    name = models.CharField(max_length=32, unique=True)
+    lake = models.CharField(max_length=32)
+    host = models.CharField(max_length=253)
+    port = models.PositiveIntegerField()
+    user = models.CharField(max_length=80)
+    password_name = models.CharField(
+        max_length=64, help_text="the environment variable LAKEWARDEN_CDC_PASSWORD_<this> has it"
+    )
+    ssl_ca = models.CharField(max_length=1024, blank=True)
+    server_id = models.PositiveBigIntegerField()
+    patterns = models.JSONField(help_text='["db.table"], with * for any signs')
+    target_db = models.CharField(max_length=128)
+    table_type = models.CharField(max_length=16, choices=_choices(TableType))
+    changelog = models.CharField(max_length=16, choices=_choices(ChangelogKind))
+    epoch = models.PositiveIntegerField(
+        default=0, help_text="goes up when the source's log begins again"
+    )
+    desired = models.CharField(
+        max_length=8, choices=_choices(Desired), default=Desired.RUNNING.value
+    )
+    desired_by = models.CharField(max_length=150)
+    desired_at = models.DateTimeField()
+    desired_reason = models.TextField(blank=True)
+    version = models.PositiveIntegerField(default=0, help_text="how often it was changed")
+    created_by = models.CharField(max_length=150)
+    created_at = models.DateTimeField()
+    heard_at = models.DateTimeField(null=True, help_text="when its capture last reported")
+    position = models.CharField(max_length=300, blank=True, help_text="captured up to here")
+    position_at = models.DateTimeField(
+        null=True, help_text="when the source made what was captured last"
+    )
+    seconds_behind = models.FloatField(null=True)
+    rows_per_second = models.FloatField(default=0)
+    n_rows = models.BigIntegerField(default=0, help_text="changes captured since it began")
+    batch = models.BigIntegerField(default=0, help_text="number of the changelog's last batch")
+    problem_code = models.CharField(max_length=64, blank=True)
+    problem = models.TextField(blank=True, help_text="why its capture stopped; empty: it did not")
+    apply_problem = models.TextField(blank=True, help_text="why nothing is applied")
+
+    class Meta:
+        indexes: ClassVar = [models.Index(fields=["lake", "name"], name="cdc_pipeline_lake")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def lease_name(self) -> str:
+        """The lease of the process that captures; its number fences those before it."""
+        return f"cdc:{self.name}"
+
+    @property
+    def spec(self) -> PipelineSpec:
+        """What it is meant to be."""
+        return PipelineSpec(
+            name=self.name,
+            lake=self.lake,
+            host=self.host,
+            port=self.port,
+            user=self.user,
+            password_name=self.password_name,
+            server_id=self.server_id,
+            patterns=tuple(self.patterns),
+            target_db=self.target_db,
+            table_type=TableType(self.table_type),
+            changelog=ChangelogKind(self.changelog),
+            ssl_ca=self.ssl_ca,
+        )
+
+    def facts(self, tables: tuple[TableState, ...]) -> PipelineFacts:
+        """Return what its state follows from; `tables` are those of its tables."""
+        return PipelineFacts(
+            desired=Desired(self.desired),
+            problem=self.problem or self.apply_problem,
+            desired_at=self.desired_at,
+            heard_at=self.heard_at,
+            tables=tables,
+        )
+
+
+class CapturedTable(models.Model):
+    """A table of a pipeline's source, and the lake's table that it goes to."""
+
+    pipeline = models.ForeignKey(Pipeline, on_delete=models.CASCADE, related_name="tables")
+    db = models.CharField(max_length=SOURCE_NAME)
+    table = models.CharField(max_length=SOURCE_NAME)
+    lake = models.CharField(max_length=32, help_text="its pipeline's")
+    target_db = models.CharField(max_length=128, help_text="its pipeline's")
+    target_table = models.CharField(max_length=128)
+    location = models.TextField(blank=True, help_text="of the lake's table; empty until known")
+    partition_column = models.CharField(max_length=SOURCE_NAME, blank=True)
+    key = models.JSONField(default=list, help_text="columns of its primary key")
+    desired = models.CharField(
+        max_length=8, choices=_choices(Desired), default=Desired.RUNNING.value
+    )
+    refused = models.TextField(blank=True, help_text="why it cannot be captured")
+    schema_number = models.PositiveIntegerField(default=0, help_text="the newest that was captured")
+    load = models.CharField(max_length=1024, blank=True, help_text="how far its full load has come")
+    n_loaded = models.BigIntegerField(default=0)
+    n_to_load = models.BigIntegerField(default=0, help_text="rows, as the source estimates them")
+    n_reloads = models.PositiveIntegerField(
+        default=0, help_text="how often a full load was asked for again"
+    )
+    loaded_at = models.DateTimeField(null=True, help_text="when its full load was captured")
+    problem_code = models.CharField(max_length=64, blank=True)
+    problem = models.TextField(blank=True, help_text="why its changes are not applied")
+    applied_batch = models.BigIntegerField(default=0)
+    applied_position = models.CharField(max_length=300, blank=True)
+    applied_at = models.DateTimeField(null=True, help_text="when a batch was last applied")
+    data_at = models.DateTimeField(
+        null=True, help_text="when the source made the newest change that is applied"
+    )
+    n_upserts = models.BigIntegerField(default=0)
+    n_deletes = models.BigIntegerField(default=0)
+    n_late = models.BigIntegerField(default=0, help_text="older than what was there: not written")
+    n_quarantined = models.BigIntegerField(default=0, help_text="values did not fit their type")
+    n_aside = models.BigIntegerField(default=0, help_text="kept until a schema is decided")
+    n_retries = models.PositiveIntegerField(
+        default=0, help_text="how often the quarantine was asked to be applied again"
+    )
+    counted_run = models.CharField(
+        max_length=64, blank=True, help_text="the program whose counts are in `counted`"
+    )
+    counted = models.JSONField(default=dict, help_text="its counts, as they are in the sums")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["pipeline", "db", "table"], name="cdc_table_once"),
+            models.UniqueConstraint(
+                fields=["lake", "target_db", "target_table"], name="cdc_target_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.db}.{self.table}"
+
+    @property
+    def target(self) -> str:
+        """The lake's table."""
+        return f"{self.target_db}.{self.target_table}"
+
+
+class SchemaChange(models.Model):
+    """A schema of a captured table, and what was decided of the change that led to it.
+
+    The first schema of a table is a row too, which nobody has to decide.
+    """
+
+    captured = models.ForeignKey(CapturedTable, on_delete=models.CASCADE, related_name="schemas")
+    number = models.PositiveIntegerField()
+    first_version = models.BigIntegerField()
+    columns = models.JSONField(help_text="columns as `TableSchema` has them")
+    key = models.JSONField()
+    ddl = models.TextField(blank=True)
+    change_class = models.CharField(max_length=8, help_text="auto, person or refused")
+    changes = models.JSONField(default=list, help_text="each single change: what, class, reason")
+    decision = models.CharField(max_length=8, help_text="none, waiting, approved or refused")
+    column_choices = models.JSONField(
+        default=dict, help_text="new column -> plain, masked, encrypted or refused"
+    )
+    seen_at = models.DateTimeField()
+    decided_by = models.CharField(max_length=150, blank=True)
+    decided_at = models.DateTimeField(null=True)
+    decided_reason = models.TextField(blank=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["captured", "number"], name="cdc_schema_once")
+        ]
+        indexes: ClassVar = [models.Index(fields=["decision", "seen_at"], name="cdc_schema_open")]
+
+    def __str__(self) -> str:
+        return f"{self.captured}, schema {self.number}"
+
+    @property
+    def state(self) -> str:
+        """What was decided of it, as pages show it."""
+        return f"CDC_SCHEMA_{self.decision.upper()}"
+
+
+class PipelineMinute(models.Model):
+    """What a pipeline did in a minute, for the pictures of its page; kept for some days."""
+
+    pipeline = models.ForeignKey(Pipeline, on_delete=models.CASCADE, related_name="minutes")
+    minute = models.DateTimeField()
+    n_rows = models.BigIntegerField(default=0, help_text="changes captured")
+    capture_lag = models.FloatField(null=True, help_text="longest, in seconds behind the source")
+    apply_lag = models.FloatField(
+        null=True, help_text="longest, in seconds from the source's change to the lake"
+    )
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["pipeline", "minute"], name="cdc_minute_once")
+        ]
+        indexes: ClassVar = [models.Index(fields=["minute"], name="cdc_minute_age")]
+
+    def __str__(self) -> str:
+        return f"{self.pipeline_id} at {self.minute}"
+
+
+def state_of_table(row: CapturedTable, *, is_held: bool) -> TableState:
+    """Return a table's state; `is_held` tells whether one of its schemas waits for a person."""
+    return table_state(
+        TableFacts(
+            desired=Desired(row.desired),
+            refused=row.refused,
+            problem=row.problem,
+            is_held=is_held,
+            is_loaded=row.loaded_at is not None,
+            applied_at=row.applied_at,
+        )
+    )

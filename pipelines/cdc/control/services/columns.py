@@ -1,0 +1,55 @@
+"""Says how the lake may have a column that a source added: its values stay aside until then."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from pipelines.cdc.control.domain.plans import Choice
+from pipelines.cdc.control.services.orders import plan_of
+from pipelines.cdc.control.services.pipelines import Actor, check_reason_given, check_staff
+from pipelines.models import CapturedTable
+from portal.audit.services import audit_record
+from portal.lake.errors import RuleViolation, StaleState
+
+
+def columns_pending(table: CapturedTable) -> tuple[str, ...]:
+    """Return the columns of a table that wait for somebody's word."""
+    return plan_of(table, table.schemas.all()).pending
+
+
+def column_choose(
+    table: CapturedTable, column: str, choice: Choice, *, reason: str, by: Actor, now: datetime
+) -> None:
+    """Say that the lake has a column, whose values aside are then filled in, or never has it.
+
+    Raises:
+        NotAllowed: for others than admins and operators.
+        RuleViolation: without a reason, or with a choice that is none.
+        StaleState: the column does not wait any more.
+    """
+    check_staff(by)
+    said = check_reason_given(reason)
+    if choice is Choice.PENDING:
+        raise RuleViolation("pipeline.choice", "Say plain or refused.", field="choice")
+    with transaction.atomic():
+        row = CapturedTable.objects.select_for_update().get(pk=table.pk)
+        if column not in columns_pending(row):
+            raise StaleState(
+                "pipeline.column", f"Column {column} does not wait for a word any more. Reload."
+            )
+        change = next(
+            one
+            for one in row.schemas.order_by("-number")
+            if any(part["what"] == "add" and part["column"] == column for part in one.changes)
+        )
+        change.column_choices = {**change.column_choices, column: choice.value}
+        change.save(update_fields=["column_choices"])
+        audit_record(
+            "pipelines.column_chosen",
+            actor=by.name,
+            lake=row.lake,
+            object_type="captured_table",
+            object_id=f"{row.pipeline.name}/{row}",
+            data={"column": column, "choice": choice.value, "reason": said},
+            now=now,
+        )

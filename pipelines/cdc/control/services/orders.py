@@ -1,0 +1,141 @@
+"""Says what the program that applies changes has to do, from what people want and have decided."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from pipelines.cdc.applying.domain.messages import Orders, PipelineOrder, TableOrder
+from pipelines.cdc.control.domain.plans import (
+    Choice,
+    DecidedSchema,
+    Decision,
+    TablePlan,
+    table_plan,
+)
+from pipelines.cdc.control.domain.spec import TableType
+from pipelines.cdc.control.domain.states import Desired
+from pipelines.cdc.control.services.reports import schema_of
+from pipelines.cdc.control.services.sources import changelog_root, folder_of
+from pipelines.cdc.schema.domain.classes import SchemaChange as Change
+from pipelines.models import CapturedTable, Pipeline, SchemaChange
+from portal.access.lakes import get_lake
+from portal.connectors.metastore import Metastore
+from portal.lake.errors import NotVisible, PortalError
+from portal.lake.names import TableName
+
+_KINDS = {TableType.MERGE_ON_READ.value: "MOR", TableType.COPY_ON_WRITE.value: "COW"}
+
+
+def has_orders(lake: str) -> bool:
+    """Whether a lake has a table that changes may be applied to."""
+    running = Pipeline.objects.filter(lake=lake, desired=Desired.RUNNING.value)
+    return CapturedTable.objects.filter(pipeline__in=running, schema_number__gt=0).exists()
+
+
+def orders_of(lake: str) -> Orders:
+    """Return the orders of a lake: every pipeline with its tables, paused ones too."""
+    pipelines = list(Pipeline.objects.filter(lake=lake).order_by("pk"))
+    tables = CapturedTable.objects.filter(pipeline__in=pipelines, schema_number__gt=0, refused="")
+    by_pipeline: dict[int, list[CapturedTable]] = defaultdict(list)
+    for row in tables.order_by("pk"):
+        by_pipeline[row.pipeline_id].append(row)
+    schemas = _schemas_of(tables)
+    orders = tuple(_pipeline(one, by_pipeline[one.pk], schemas) for one in pipelines)
+    return Orders(pipelines=orders)
+
+
+def orders_json(lake: str) -> dict[str, Any]:
+    """Return the same as plain values, for a request or a control file."""
+    plain: dict[str, Any] = msgspec.to_builtins(orders_of(lake))
+    return plain
+
+
+def plan_of(row: CapturedTable, stored: Iterable[SchemaChange]) -> TablePlan:
+    """Return what happens to the records of each schema of a table."""
+    return table_plan([_decided(row, one) for one in sorted(stored, key=lambda one: one.number)])
+
+
+def locations_find(lake: str) -> None:
+    """Find where tables that have no place yet are to lie: below their database.
+
+    Why one has none stands as the problem of its pipeline.
+    """
+    rows = CapturedTable.objects.filter(lake=lake, location="", schema_number__gt=0)
+    databases = set(rows.values_list("target_db", flat=True))
+    if not databases:
+        return
+    places: dict[str, str] = {}
+    problems: dict[str, str] = {}
+    with Metastore.connect(get_lake(lake)) as metastore:
+        for db in databases:
+            try:
+                places[db] = str(metastore.database(db).locationUri)
+            except NotVisible:
+                problems[db] = f"The lake has no database {db}. Create it; it is looked for again."
+            except PortalError as error:
+                problems[db] = error.message
+    for row in rows:
+        if place := places.get(row.target_db):
+            row.location = f"{place.rstrip('/')}/{row.target_table}"
+            row.save(update_fields=["location"])
+    for db, problem in problems.items():
+        Pipeline.objects.filter(lake=lake, target_db=db).update(apply_problem=problem)
+    fine = Pipeline.objects.filter(lake=lake, target_db__in=places)
+    fine.filter(apply_problem__startswith="The lake has no database").update(apply_problem="")
+
+
+def _schemas_of(tables: Any) -> Mapping[int, list[SchemaChange]]:
+    found: dict[int, list[SchemaChange]] = defaultdict(list)
+    for one in SchemaChange.objects.filter(captured__in=tables).order_by("captured", "number"):
+        found[one.captured_id].append(one)
+    return found
+
+
+def _pipeline(
+    row: Pipeline, tables: Sequence[CapturedTable], schemas: Mapping[int, list[SchemaChange]]
+) -> PipelineOrder:
+    known = [table for table in tables if table.location]
+    return PipelineOrder(
+        id=row.pk,
+        changelog=str(changelog_root(row)),
+        folder=str(folder_of(row).child("apply")),
+        tables=tuple(_table(row, table, schemas[table.pk]) for table in known),
+        is_paused=row.desired == Desired.PAUSED.value,
+        retry=str(row.version),
+    )
+
+
+def _table(pipeline: Pipeline, row: CapturedTable, stored: Sequence[SchemaChange]) -> TableOrder:
+    plan = plan_of(row, stored)
+    name = TableName(get_lake(row.lake).lake, row.target_db, row.target_table)
+    partition = ""
+    if row.partition_column and plan.schemas:
+        partition = plan.schemas[0].live.get(row.partition_column, "")
+    return TableOrder(
+        id=row.pk,
+        db=row.db,
+        table=row.table,
+        target_db=name.db,
+        target_table=name.table,
+        location=row.location,
+        columns=plan.columns,
+        key=tuple(row.key),
+        schemas=plan.schemas,
+        kind="MOR" if _KINDS[pipeline.table_type] == "MOR" else "COW",
+        partition=partition,
+        state="paused" if row.desired == Desired.PAUSED.value else "live",
+        replays=plan.replays,
+        refused=plan.refused,
+        retry=str(row.n_retries) if row.n_retries else "",
+    )
+
+
+def _decided(row: CapturedTable, stored: SchemaChange) -> DecidedSchema:
+    return DecidedSchema(
+        schema=schema_of(row, stored),
+        decision=Decision(stored.decision),
+        changes=msgspec.convert(stored.changes, tuple[Change, ...]),
+        choices={name: Choice(said) for name, said in stored.column_choices.items()},
+    )

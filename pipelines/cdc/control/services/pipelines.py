@@ -1,0 +1,317 @@
+"""Creates, pauses, resumes and deletes pipelines, and pauses single tables.
+
+Admins and operators keep pipelines running; only an admin who proved just now who he is may name a
+server, because the portal logs in to it. Nothing here touches the lake or the source: the programs
+of a pipeline read what is desired of them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from pipelines.cdc.control.domain.spec import PipelineSpec
+from pipelines.cdc.control.domain.states import Desired
+from pipelines.models import CapturedTable, Pipeline
+from portal.access.lakes import get_lake
+from portal.access.models import User
+from portal.audit.services import audit_record
+from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
+from portal.lake.reasons import check_text
+
+_REASON_LENGTH = 1000
+_FIXED = ("name", "lake", "target_db", "table_type", "changelog")
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who acts: a person, or an operator at the shell of the portal's machine."""
+
+    name: str
+    is_staff: bool
+    is_admin: bool
+    is_fresh: bool = False
+    """Whether they proved just now who they are."""
+
+    @classmethod
+    def of(cls, user: User, *, is_fresh: bool = False) -> "Actor":
+        """Take a person with their roles."""
+        return cls(user.username, user.is_lake_staff, user.is_lake_admin, is_fresh)
+
+
+def check_may_name_servers(by: Actor) -> None:
+    """Let nobody but admins with a fresh log-in.
+
+    Raises:
+        NotAllowed: `pipeline.role`.
+    """
+    if not (by.is_admin and by.is_fresh):
+        raise NotAllowed(
+            "pipeline.role",
+            "Only an admin names a server to log in to, within 15 minutes of a log-in. Log in "
+            "again at /login/again/ and repeat it.",
+        )
+
+
+def pipeline_create(spec: PipelineSpec, *, by: Actor, now: datetime) -> Pipeline:
+    """Create a pipeline, which begins at once; the same one twice changes nothing.
+
+    Raises:
+        NotAllowed: for anyone but an admin with a fresh log-in.
+        NotVisible: the lake is none.
+        RuleViolation: the name is taken, or another pipeline has the server id on that server.
+    """
+    check_may_name_servers(by)
+    get_lake(spec.lake)
+    known = Pipeline.objects.filter(name=spec.name).first()
+    if known is not None:
+        return _same(known, spec)
+    _check_server_id(spec)
+    try:
+        with transaction.atomic():
+            made = Pipeline.objects.create(
+                name=spec.name,
+                lake=spec.lake,
+                created_by=by.name,
+                created_at=now,
+                desired=Desired.RUNNING.value,
+                desired_by=by.name,
+                desired_at=now,
+                **_columns(spec),
+            )
+            data = {"server": f"{spec.host}:{spec.port}", "tables": list(spec.patterns)}
+            _record("created", made, by=by, data=data, now=now)
+    except IntegrityError:
+        return _same(Pipeline.objects.get(name=spec.name), spec)
+    return made
+
+
+def pipeline_edit(
+    pipeline: Pipeline, spec: PipelineSpec, *, version: int, by: Actor, now: datetime
+) -> None:
+    """Change the server, the log-in or the tables of a pipeline; its programs begin again with it.
+
+    Raises:
+        NotAllowed: for anyone but an admin with a fresh log-in.
+        RuleViolation: name, lake, target or changelog differ, which cannot be changed.
+        StaleState: somebody changed it since `version` was read.
+    """
+    check_may_name_servers(by)
+    for field in _FIXED:
+        if getattr(spec, field) != getattr(pipeline.spec, field):
+            raise RuleViolation(
+                "pipeline.fixed",
+                f"The {field.replace('_', ' ')} of a pipeline cannot be changed: create another.",
+                field=field,
+            )
+    _check_server_id(spec)
+    with transaction.atomic():
+        row = locked(pipeline)
+        if row.version != version:
+            raise StaleState(
+                "pipeline.changed", "Somebody changed the pipeline since. Reload its page."
+            )
+        before, after = _columns(row.spec), _columns(spec)
+        changed = {field: after[field] for field in after if after[field] != before[field]}
+        if not changed:
+            return
+        Pipeline.objects.filter(pk=row.pk).update(version=version + 1, problem="", **after)
+        _record("edited", row, by=by, data=changed, now=now)
+
+
+def pipeline_want(
+    pipeline: Pipeline, desired: Desired, *, reason: str, by: Actor, now: datetime
+) -> None:
+    """Pause or resume a pipeline; the same twice changes nothing.
+
+    Paused, nothing is captured or applied. The source keeps its log for some days only: a pause
+    longer than that needs a new full load.
+
+    Raises:
+        NotAllowed: for others than admins and operators.
+        RuleViolation: without a reason.
+    """
+    check_staff(by)
+    said = check_reason_given(reason)
+    with transaction.atomic():
+        row = locked(pipeline)
+        if row.desired == desired.value:
+            return
+        row.desired, row.desired_by, row.desired_at = desired.value, by.name, now
+        row.desired_reason, row.problem, row.problem_code = said, "", ""
+        row.save(
+            update_fields=[
+                *("desired", "desired_by", "desired_at", "desired_reason"),
+                *("problem", "problem_code"),
+            ]
+        )
+        action = "paused" if desired is Desired.PAUSED else "resumed"
+        _record(action, row, by=by, data={"reason": said}, now=now)
+
+
+def table_want(
+    table: CapturedTable, desired: Desired, *, reason: str, by: Actor, now: datetime
+) -> None:
+    """Pause or resume the apply of one table; its changes are still captured, so nothing is lost.
+
+    Resumed, a table whose changes could not be applied is tried again.
+
+    Raises:
+        NotAllowed: for others than admins and operators.
+        RuleViolation: without a reason.
+    """
+    check_staff(by)
+    said = check_reason_given(reason)
+    with transaction.atomic():
+        pipeline = locked(table.pipeline)
+        row = CapturedTable.objects.select_for_update().get(pk=table.pk)
+        if row.desired == desired.value and not row.problem:
+            return
+        row.desired, row.problem, row.problem_code = desired.value, "", ""
+        row.save(update_fields=["desired", "problem", "problem_code"])
+        action = "table_paused" if desired is Desired.PAUSED else "table_resumed"
+        _record(action, pipeline, by=by, data={"table": str(row), "reason": said}, now=now)
+
+
+def pipeline_reload(pipeline: Pipeline, *, reason: str, by: Actor, now: datetime) -> None:
+    """Have every table loaded again, from where the source's log ends now.
+
+    It is what helps after the source removed its log before it was read, began it again, or gave
+    its place to another server. Rows that were deleted meanwhile stay in the lake.
+
+    Raises:
+        NotAllowed: for others than admins and operators.
+        RuleViolation: without a reason.
+    """
+    check_staff(by)
+    said = check_reason_given(reason)
+    with transaction.atomic():
+        row = locked(pipeline)
+        row.epoch, row.problem, row.problem_code = row.epoch + 1, "", ""
+        row.save(update_fields=["epoch", "problem", "problem_code"])
+        data = {"reason": said, "epoch": row.epoch}
+        _record("reloaded", row, by=by, data=data, now=now)
+
+
+def table_reload(table: CapturedTable, *, reason: str, by: Actor, now: datetime) -> None:
+    """Have one table loaded again beside its changes; its newer rows stay as they are.
+
+    Raises:
+        NotAllowed: for others than admins and operators.
+        RuleViolation: without a reason.
+    """
+    check_staff(by)
+    said = check_reason_given(reason)
+    with transaction.atomic():
+        pipeline = locked(table.pipeline)
+        row = CapturedTable.objects.select_for_update().get(pk=table.pk)
+        row.n_reloads, row.loaded_at, row.n_loaded = row.n_reloads + 1, None, 0
+        row.save(update_fields=["n_reloads", "loaded_at", "n_loaded"])
+        data = {"table": str(row), "reason": said}
+        _record("table_reloaded", pipeline, by=by, data=data, now=now)
+
+
+def pipeline_delete(
+    pipeline: Pipeline, *, typed: str, reason: str, by: Actor, now: datetime
+) -> None:
+    """Delete a paused pipeline from the portal; the lake's tables and the changelog stay.
+
+    Raises:
+        NotAllowed: for anyone but an admin.
+        RuleViolation: it runs, or there is no reason, or its name was not typed.
+    """
+    check_staff(by)
+    if not by.is_admin:
+        raise NotAllowed("pipeline.role", "Only an admin deletes a pipeline; you may pause it.")
+    said = check_reason_given(reason)
+    if typed != pipeline.name:
+        raise RuleViolation("pipeline.typed", f"Type {pipeline.name} to delete it.", field="typed")
+    with transaction.atomic():
+        row = locked(pipeline)
+        if row.desired != Desired.PAUSED.value:
+            raise RuleViolation("pipeline.runs", "Pause the pipeline before you delete it.")
+        _record("deleted", row, by=by, data={"reason": said}, now=now)
+        row.delete()
+
+
+def fixed_of(pipeline: Pipeline) -> dict[str, Any]:
+    """Return what cannot be changed of a pipeline, as fields of `spec_of`."""
+    return {field: getattr(pipeline, field) for field in _FIXED}
+
+
+def locked(pipeline: Pipeline) -> Pipeline:
+    """Lock a pipeline's row; NotVisible if it was deleted meanwhile."""
+    row = Pipeline.objects.select_for_update().filter(pk=pipeline.pk).first()
+    if row is None:
+        raise NotVisible("pipeline.unknown", "There is no such pipeline any more.")
+    return row
+
+
+def _columns(spec: PipelineSpec) -> dict[str, object]:
+    return {
+        "host": spec.host,
+        "port": spec.port,
+        "user": spec.user,
+        "password_name": spec.password_name,
+        "ssl_ca": spec.ssl_ca,
+        "server_id": spec.server_id,
+        "patterns": list(spec.patterns),
+        "target_db": spec.target_db,
+        "table_type": spec.table_type.value,
+        "changelog": spec.changelog.value,
+    }
+
+
+def _same(known: Pipeline, spec: PipelineSpec) -> Pipeline:
+    if known.spec == spec:
+        return known
+    raise RuleViolation(
+        "pipeline.taken",
+        f"There is a pipeline {known.name} already. Choose another name.",
+        field="name",
+    )
+
+
+def _check_server_id(spec: PipelineSpec) -> None:
+    """Two readers with one server id throw each other off the server, again and again."""
+    others = Pipeline.objects.filter(host=spec.host, port=spec.port, server_id=spec.server_id)
+    other = others.exclude(name=spec.name).first()
+    if other is not None:
+        raise RuleViolation(
+            "pipeline.server_id",
+            f"Pipeline {other.name} has server id {spec.server_id} on that server. Choose another.",
+            field="server_id",
+        )
+
+
+def check_staff(by: Actor) -> None:
+    """Let nobody but admins and operators; NotAllowed `pipeline.role`."""
+    if not by.is_staff:
+        raise NotAllowed("pipeline.role", "Admins and operators keep pipelines.")
+
+
+def check_reason_given(reason: str) -> str:
+    """Return a reason without spaces around it; RuleViolation `pipeline.reason` for none."""
+    said = reason.strip()
+    if not 0 < len(said) <= _REASON_LENGTH:
+        raise RuleViolation(
+            "pipeline.reason", f"Enter a reason, in 1-{_REASON_LENGTH} signs.", field="reason"
+        )
+    check_text(said)
+    return said
+
+
+def _record(
+    action: str, pipeline: Pipeline, *, by: Actor, data: Mapping[str, object], now: datetime
+) -> None:
+    audit_record(
+        f"pipelines.{action}",
+        actor=by.name,
+        lake=pipeline.lake,
+        object_type="pipeline",
+        object_id=pipeline.name,
+        data=data,
+        now=now,
+    )

@@ -1,0 +1,188 @@
+"""Takes in what a capture tells of itself: how far it is, its tables, and their schemas.
+
+Everything is said again with each report, so one that is lost or repeated changes nothing.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+from django.db import transaction
+from django.db.models import F, Max
+from django.db.models.functions import Coalesce, Greatest
+
+from pipelines.cdc.capture.engine.progress import Progress
+from pipelines.cdc.changes.domain.schemas import Column, TableSchema
+from pipelines.cdc.control.domain.plans import Decision
+from pipelines.cdc.control.domain.spec import target_name
+from pipelines.cdc.control.services.pipelines import locked
+from pipelines.cdc.schema.domain.classes import SchemaChange as Change
+from pipelines.cdc.schema.domain.classes import classify, worst
+from pipelines.cdc.schema.domain.ddl import read_statement
+from pipelines.cdc.schema.domain.type_changes import Class
+from pipelines.models import CapturedTable, Pipeline, PipelineMinute, SchemaChange
+from portal.audit.services import audit_record
+from portal.lake.errors import PortalError
+
+KEPT = timedelta(days=7)
+"""How long a pipeline's minutes are kept."""
+
+
+def progress_take(pipeline: Pipeline, told: Progress, *, before: int, now: datetime) -> None:
+    """Take in how far a capture is; `before` is how many rows its last report told of."""
+    n_new = max(0, told.rows - before)
+    Pipeline.objects.filter(pk=pipeline.pk).update(
+        heard_at=now,
+        position=told.position,
+        position_at=now - timedelta(seconds=told.behind_seconds),
+        seconds_behind=told.behind_seconds,
+        rows_per_second=told.rows_per_second,
+        n_rows=F("n_rows") + n_new,
+        batch=told.number,
+        problem="",
+        problem_code="",
+    )
+    minute_add(pipeline, n_rows=n_new, capture_lag=told.behind_seconds, now=now)
+    _loads_take(pipeline, told, now=now)
+
+
+def problem_take(pipeline: Pipeline, error: PortalError, *, now: datetime) -> None:
+    """Keep why a capture stopped; it is tried again by itself."""
+    Pipeline.objects.filter(pk=pipeline.pk).update(
+        heard_at=now, problem=error.message, problem_code=error.code
+    )
+
+
+def schemas_take(pipeline: Pipeline, schemas: Sequence[TableSchema], *, now: datetime) -> None:
+    """Take in schemas that are new, each table's in their order; what is known is left as it is."""
+    known = dict(
+        pipeline.tables.annotate(n=Max("schemas__number")).values_list("pk", "n", named=False)
+    )
+    rows = {(row.db, row.table): row for row in pipeline.tables.all()}
+    for schema in sorted(schemas, key=lambda one: (one.db, one.table, one.number)):
+        row = rows.get((schema.db, schema.table))
+        if row is not None and schema.number <= (known.get(row.pk) or 0):
+            continue
+        with transaction.atomic():
+            if row is None:
+                row = rows[schema.db, schema.table] = _table_add(pipeline, schema)
+            _schema_add(row, schema, now=now)
+            known[row.pk] = schema.number
+
+
+def minute_add(
+    pipeline: Pipeline,
+    *,
+    n_rows: int = 0,
+    capture_lag: float | None = None,
+    apply_lag: float | None = None,
+    now: datetime,
+) -> None:
+    """Add to a pipeline's minute; of lags the longest is kept."""
+    minute = now.replace(second=0, microsecond=0)
+    row, is_new = PipelineMinute.objects.get_or_create(pipeline=pipeline, minute=minute)
+    changes: dict[str, Any] = {"n_rows": F("n_rows") + n_rows}
+    for field, lag in (("capture_lag", capture_lag), ("apply_lag", apply_lag)):
+        if lag is not None:
+            changes[field] = Greatest(Coalesce(field, lag), lag)
+    PipelineMinute.objects.filter(pk=row.pk).update(**changes)
+    if is_new:
+        pipeline.minutes.filter(minute__lt=now - KEPT).delete()
+
+
+def _loads_take(pipeline: Pipeline, told: Progress, *, now: datetime) -> None:
+    """Keep how far full loads are; a table of which none is under way is loaded."""
+    refused = dict(told.refused)
+    loads = {f"{load.db}.{load.table}": load for load in told.loads}
+    changed = []
+    for row in pipeline.tables.all():
+        load, reason = loads.get(str(row)), refused.get(str(row), "")
+        before = (row.refused, row.n_loaded, row.loaded_at)
+        row.refused = reason
+        if load is not None and not load.is_done:
+            row.n_loaded, row.loaded_at = load.rows, None
+        elif load is not None:
+            row.n_loaded, row.loaded_at = load.rows, row.loaded_at or now
+        elif not reason and row.schema_number:
+            row.loaded_at = row.loaded_at or now
+        if before != (row.refused, row.n_loaded, row.loaded_at):
+            changed.append(row)
+    CapturedTable.objects.bulk_update(changed, ["refused", "n_loaded", "loaded_at"], batch_size=200)
+    known = {str(row) for row in pipeline.tables.all()}
+    for name, reason in refused.items():
+        if name not in known:
+            db, _, table = name.partition(".")
+            _table_add(pipeline, TableSchema(db, table, 0, 0, (), ()), refused=reason)
+
+
+def _table_add(pipeline: Pipeline, schema: TableSchema, *, refused: str = "") -> CapturedTable:
+    locked(pipeline)
+    same_target = CapturedTable.objects.filter(lake=pipeline.lake, target_db=pipeline.target_db)
+    taken = set(same_target.values_list("target_table", flat=True))
+    return CapturedTable.objects.create(
+        pipeline=pipeline,
+        db=schema.db,
+        table=schema.table,
+        lake=pipeline.lake,
+        target_db=pipeline.target_db,
+        target_table=target_name(schema.db, schema.table, taken=taken),
+        key=list(schema.key),
+        refused=refused,
+    )
+
+
+def _schema_add(row: CapturedTable, schema: TableSchema, *, now: datetime) -> None:
+    before = row.schemas.order_by("-number").first()
+    changes: tuple[Change, ...] = ()
+    if before is not None:
+        statement = read_statement(schema.ddl, schema.db) if schema.ddl else None
+        fixed = [row.partition_column] if row.partition_column else []
+        changes = classify(schema_of(row, before), schema, statement, partitioning=fixed)
+    cls = worst(changes)
+    decision = _decision(before, changes, cls)
+    SchemaChange.objects.create(
+        captured=row,
+        number=schema.number,
+        first_version=schema.version,
+        columns=msgspec.to_builtins(schema.columns),
+        key=list(schema.key),
+        ddl=schema.ddl,
+        change_class=cls.value,
+        changes=msgspec.to_builtins(changes),
+        decision=decision.value,
+        decided_by="" if decision is not Decision.APPROVED else "rules",
+        decided_at=now if decision is Decision.APPROVED else None,
+        seen_at=now,
+    )
+    row.schema_number, row.key = schema.number, list(schema.key)
+    row.save(update_fields=["schema_number", "key"])
+    if before is not None:
+        audit_record(
+            "pipelines.schema_seen",
+            actor="capture",
+            lake=row.lake,
+            object_type="captured_table",
+            object_id=f"{row.pipeline.name}/{row}",
+            data={"number": schema.number, "class": cls.value, "decision": decision.value},
+            now=now,
+        )
+
+
+def _decision(before: SchemaChange | None, changes: Iterable[Change], cls: Class) -> Decision:
+    if before is None or not tuple(changes):
+        return Decision.NONE
+    return Decision.APPROVED if cls is Class.AUTO else Decision.WAITING
+
+
+def schema_of(row: CapturedTable, stored: SchemaChange) -> TableSchema:
+    """Return a stored schema as the domain knows it."""
+    return TableSchema(
+        db=row.db,
+        table=row.table,
+        number=stored.number,
+        version=stored.first_version,
+        columns=msgspec.convert(stored.columns, tuple[Column, ...]),
+        key=tuple(stored.key),
+        ddl=stored.ddl,
+    )

@@ -1,0 +1,74 @@
+"""Says how a pipeline's source and its changelog are reached."""
+
+import os
+
+from pipelines.cdc.capture.domain.config import SourceConfig
+from pipelines.cdc.changes.connectors.directory_log import DirectoryLog
+from pipelines.cdc.changes.domain.changelog import Changelog
+from pipelines.cdc.control.domain.spec import ChangelogKind, PipelineSpec
+from pipelines.models import Pipeline
+from portal.access.lakes import get_lake
+from portal.connectors.filesystem import open_file_system
+from portal.lake.errors import RuleViolation
+from portal.lake.paths import LakePath
+
+
+def source_config(
+    spec: PipelineSpec, *, epoch: int = 0, reloads: tuple[tuple[str, int], ...] = ()
+) -> SourceConfig:
+    """Return what a capture needs to know.
+
+    Raises:
+        RuleViolation: `pipeline.password`, the environment variable is not set.
+    """
+    password = os.environ.get(spec.password_variable)
+    if password is None:
+        raise RuleViolation(
+            "pipeline.password",
+            f"The environment variable {spec.password_variable} is not set where the portal runs. "
+            "Set it for the site and for manage.py cdc_capture, and start them again.",
+            field="password_name",
+        )
+    return SourceConfig(
+        name=spec.name,
+        host=spec.host,
+        port=spec.port,
+        user=spec.user,
+        password=password,
+        server_id=spec.server_id,
+        tables=spec.patterns,
+        ssl_ca=spec.ssl_ca,
+        epoch=epoch,
+        reloads=reloads,
+    )
+
+
+def config_of(pipeline: Pipeline) -> SourceConfig:
+    """Return the same of a pipeline that is there, with the loads that people asked for again."""
+    asked = pipeline.tables.filter(n_reloads__gt=0).values_list("db", "table", "n_reloads")
+    reloads = tuple((f"{db}.{table}", n) for db, table, n in asked)
+    return source_config(pipeline.spec, epoch=pipeline.epoch, reloads=reloads)
+
+
+def folder_of(pipeline: Pipeline) -> LakePath:
+    """Return the folder of a pipeline: its changelog, and what the apply keeps."""
+    config = get_lake(pipeline.lake)
+    return config.path(config.spool).child("pipelines", pipeline.name)
+
+
+def changelog_root(pipeline: Pipeline) -> LakePath:
+    """Return where a changelog of files lies."""
+    return folder_of(pipeline).child("changelog")
+
+
+def open_changelog(pipeline: Pipeline) -> Changelog:
+    """Return a pipeline's changelog.
+
+    Raises:
+        RuleViolation: `pipeline.changelog`, it is of a kind that is not captured into yet.
+    """
+    if pipeline.changelog != ChangelogKind.DIRECTORY.value:
+        raise RuleViolation("pipeline.changelog", "Changelogs in Kafka are not written yet.")
+    root = changelog_root(pipeline)
+    config = get_lake(pipeline.lake)
+    return DirectoryLog(open_file_system(root, config=config, acls=False), root)

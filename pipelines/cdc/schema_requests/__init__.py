@@ -1,0 +1,1 @@
+"""Changes of schema that a person decides on, before any record made under them is applied."""

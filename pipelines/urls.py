@@ -1,0 +1,10 @@
+"""Addresses of the pages, from each capability."""
+
+from django.urls import URLPattern
+
+from pipelines.cdc.control import urls as cdc
+from pipelines.cdc.schema_requests import urls as schema_requests
+
+app_name = "pipelines"
+
+urlpatterns: list[URLPattern] = [*cdc.ui_urlpatterns, *schema_requests.ui_urlpatterns]

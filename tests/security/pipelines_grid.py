@@ -1,0 +1,62 @@
+"""Access grid of change capture: staff keep pipelines, admins decide on servers and schemas."""
+
+from collections.abc import Mapping
+
+from tests.security.grid_bodies import WHY, WORD
+from tests.security.grid_rows import ADMINS, STAFF, Row, post_only
+
+NAME = ("name:pipeline_name",)
+PAUSED = ("name:paused_pipeline",)
+TABLE = (*NAME, "pk:captured_id")
+COLUMN = {"column": "phone", "choice": "plain", **WHY}
+SERVER = {
+    "host": "127.0.0.1",
+    "port": "1",
+    "user": "cdc",
+    "password_name": "NONE",
+    "server_id": "7009",
+    "patterns": "shop.*",
+    "ssl_ca": "",
+}
+API_SERVER = {**SERVER, "patterns": ["shop.*"]}
+NEW = {
+    "name": "two",
+    "lake": "main",
+    "target_db": "ods",
+    "table_type": "MERGE_ON_READ",
+    "changelog": "DIRECTORY",
+}
+DECISION = {"digest": "@schema_digest", **WORD}
+
+PIPELINES: Mapping[str, Row] = {
+    "pipelines:pipelines": Row(STAFF),
+    "pipelines:create": Row(STAFF, STAFF, body={"do": "create", **SERVER, **NEW}),
+    "pipelines:pipeline": Row(STAFF, values=NAME),
+    "pipelines:edit": Row(STAFF, STAFF, values=NAME, body={"do": "keep", "version": "0", **SERVER}),
+    "pipelines:pause": post_only(STAFF, *NAME, **WHY),
+    "pipelines:resume": post_only(STAFF, *PAUSED, **WHY),
+    "pipelines:delete": post_only(ADMINS, *PAUSED, typed="resting", **WHY),
+    "pipelines:reload": post_only(STAFF, *NAME, **WHY),
+    "pipelines:table-reload": post_only(STAFF, *TABLE, **WHY),
+    "pipelines-api:reload": post_only(STAFF, *NAME, **WHY),
+    "pipelines-api:table-reload": post_only(STAFF, *TABLE, **WHY),
+    "pipelines:table": Row(STAFF, values=TABLE),
+    "pipelines:table-pause": post_only(STAFF, *TABLE, **WHY),
+    "pipelines:table-resume": post_only(STAFF, *TABLE, **WHY),
+    "pipelines:table-column": post_only(STAFF, *TABLE, **COLUMN),
+    "pipelines:schema-request": Row(STAFF, values=("request_id:schema_request_id",)),
+    "pipelines:schema-request-decide": post_only(
+        ADMINS, "request_id:schema_request_id", **DECISION
+    ),
+    "pipelines-api:pipelines": Row(STAFF, ADMINS, body={**API_SERVER, **NEW}),
+    "pipelines-api:pipeline-test": post_only(ADMINS, **API_SERVER, **NEW),
+    "pipelines-api:pipeline": Row(STAFF, values=NAME),
+    "pipelines-api:tables": Row(STAFF, values=NAME),
+    "pipelines-api:edit": post_only(ADMINS, *NAME, version="0", **API_SERVER),
+    "pipelines-api:pause": post_only(STAFF, *NAME, **WHY),
+    "pipelines-api:resume": post_only(STAFF, *PAUSED, **WHY),
+    "pipelines-api:delete": post_only(ADMINS, *PAUSED, typed="resting", **WHY),
+    "pipelines-api:table-pause": post_only(STAFF, *TABLE, **WHY),
+    "pipelines-api:table-resume": post_only(STAFF, *TABLE, **WHY),
+    "pipelines-api:table-column": post_only(STAFF, *TABLE, **COLUMN),
+}

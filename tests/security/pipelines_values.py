@@ -1,0 +1,49 @@
+"""What an address of change capture can name: pipelines, a table, a request about a schema."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from pipelines.cdc.changes.domain.schemas import Column, TableSchema
+from pipelines.cdc.control.domain.spec import spec_of
+from pipelines.cdc.control.domain.states import Desired
+from pipelines.cdc.control.services.pipelines import Actor, pipeline_create
+from pipelines.cdc.control.services.reports import schemas_take
+from pipelines.cdc.schema_requests.services import requests_open
+from pipelines.models import CapturedTable, Pipeline, SchemaRequest
+from tests.security.pipelines_grid import NEW, SERVER
+
+_BY = Actor("ada", is_staff=True, is_admin=True, is_fresh=True)
+_FIRST = (Column("id", "int(11)"), Column("qty", "int(11)"))
+_ADDED = (*_FIRST, Column("phone", "varchar(20)"))
+_RISKY = (Column("id", "int(11)"), Column("qty", "varchar(9)"), Column("phone", "varchar(20)"))
+
+
+def pipelines_values(now: datetime) -> Mapping[str, Any]:
+    """Make a pipeline with a table whose newest schema waits, and one that is paused."""
+    shop = _pipeline("shop", 7001, now)
+    resting = _pipeline("resting", 7002, now)
+    Pipeline.objects.filter(pk=resting.pk).update(desired=Desired.PAUSED.value)
+    statements = ("", "ALTER TABLE orders ADD phone varchar(20)", "ALTER TABLE orders MODIFY qty "
+                  "varchar(9)")  # fmt: skip
+    schemas = [
+        TableSchema("shop", "orders", number, number * 100, columns, ("id",), ddl)
+        for number, (columns, ddl) in enumerate(
+            zip((_FIRST, _ADDED, _RISKY), statements, strict=True), start=1
+        )
+    ]
+    schemas_take(shop, schemas, now=now)
+    requests_open("main", now=now)
+    request = SchemaRequest.objects.get()
+    return {
+        "pipeline_name": shop.name,
+        "paused_pipeline": resting.name,
+        "captured_id": CapturedTable.objects.get().pk,
+        "schema_request_id": request.pk,
+        "schema_digest": request.digest,
+    }
+
+
+def _pipeline(name: str, server_id: int, now: datetime) -> Pipeline:
+    spec = spec_of({**NEW, **SERVER, "name": name, "port": 1, "server_id": server_id})
+    return pipeline_create(spec, by=_BY, now=now)
