@@ -57,6 +57,12 @@ class TableRow:
         return self.table.refused or self.table.problem
 
     @property
+    def note(self) -> str:
+        """What is wrong with it, or how far its full load is; empty where neither is."""
+        loaded = self.share_loaded
+        return self.why or (f"{loaded} read" if loaded else "")
+
+    @property
     def share_loaded(self) -> str:
         """How much of the full load is captured, in words; empty once it is over."""
         row = self.table
@@ -73,7 +79,7 @@ class PipelineFilter(ListFilter):
     name = prefix("name", "Name")
     desired = filters.ChoiceFilter(
         choices=[(Desired.RUNNING.value, "Running"), (Desired.PAUSED.value, "Paused")],
-        label="Desired",
+        label="Desired state",
         empty_label="Any",
     )
 

@@ -159,7 +159,10 @@ def _open(change: SchemaChange, *, now: datetime) -> None:
 
 
 def _words(change: SchemaChange) -> str:
-    words = (": ".join(filter(None, (one.column, one.reason))) for one in changes_of(change))
+    words = (
+        one.reason if one.column in one.reason else f"{one.column}: {one.reason}"
+        for one in changes_of(change)
+    )
     return " ".join(words)[:1_000]
 
 

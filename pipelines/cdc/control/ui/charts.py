@@ -12,7 +12,7 @@ def charts_of(minutes: Sequence[PipelineMinute]) -> list[Chart]:
     """Return the pictures of the minutes of which something was heard, the oldest first."""
     if not minutes:
         return []
-    labels = [f"{one.minute:%m-%d %H:%M}" for one in minutes]
+    labels = [f"{one.minute:%H:%M}" for one in minutes]
     lag = line_chart(
         "lag",
         title="Lag behind the source",

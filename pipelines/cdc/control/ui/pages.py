@@ -74,13 +74,12 @@ TABLES = (
     Column(key="table.__str__", title="Source table", kind="code", url=_table_url, sort="name"),
     Column(key="state", title="State", kind="state"),
     Column(key="table.target", title="Lake's table", kind="code", url=_target_url),
-    Column(key="share_loaded", title="Full load", shown_from="tablet"),
     Column(key="table.data_at", title="Data of", kind="ago"),
     Column(key="table.n_upserts", title="Upserts", kind="count", shown_from="desktop"),
     Column(key="table.n_deletes", title="Deletes", kind="count", shown_from="desktop"),
     Column(key="table.n_quarantined", title="Quarantined", kind="count", is_zero_blank=True),
     Column(key="table.n_aside", title="Kept aside", kind="count", is_zero_blank=True),
-    Column(key="why", title="What is wrong", is_wide=True),
+    Column(key="note", title="Note", is_wide=True),
 )
 
 
