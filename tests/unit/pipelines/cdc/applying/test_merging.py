@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from pipelines.cdc.applying.domain.merging import Merged, TableState, key_of, merge
 from pipelines.cdc.changes.domain.positions import packed
 from pipelines.cdc.changes.domain.records import Change, Operation, Row
+from tests.support.merged_changes import Merged, TableState, key_of, merge
 
 KEYS = ("1", "2", "3")
 
