@@ -59,6 +59,10 @@ class Pipeline(models.Model):
     rows_per_second = models.FloatField(default=0)
     n_rows = models.BigIntegerField(default=0, help_text="changes captured since it began")
     batch = models.BigIntegerField(default=0, help_text="number of the changelog's last batch")
+    applied_batch = models.BigIntegerField(default=0, help_text="that the apply read last")
+    first_batch = models.BigIntegerField(
+        default=1, help_text="that is needed: all tables were loaded after those before it"
+    )
     problem_code = models.CharField(max_length=64, blank=True)
     problem = models.TextField(blank=True, help_text="why its capture stopped; empty: it did not")
     apply_problem = models.TextField(blank=True, help_text="why nothing is applied")
@@ -209,6 +213,7 @@ class PipelineMinute(models.Model):
     pipeline = models.ForeignKey(Pipeline, on_delete=models.CASCADE, related_name="minutes")
     minute = models.DateTimeField()
     n_rows = models.BigIntegerField(default=0, help_text="changes captured")
+    batch = models.BigIntegerField(default=0, help_text="the changelog's last")
     capture_lag = models.FloatField(null=True, help_text="longest, in seconds behind the source")
     apply_lag = models.FloatField(
         null=True, help_text="longest, in seconds from the source's change to the lake"

@@ -14,6 +14,7 @@ from pipelines.cdc.changes.domain.changelog import Changelog
 from pipelines.cdc.control.domain.states import Desired
 from pipelines.cdc.control.services.reports import problem_take, progress_take, schemas_take
 from pipelines.cdc.control.services.sources import config_of, open_changelog
+from pipelines.cdc.control.services.trimming import changelog_trim
 from pipelines.models import Pipeline
 from portal.lake.errors import PortalError
 from portal.runs.claims.leases import lease_release, lease_take
@@ -23,6 +24,7 @@ LEASE = timedelta(seconds=30)
 _log = logging.getLogger(__name__)
 _TELL_SECONDS = 2.0
 _SCHEMAS_SECONDS = 5.0
+_TRIM_SECONDS = 600.0
 
 
 def pipelines_without_capture(*, now: datetime) -> list[str]:
@@ -68,7 +70,7 @@ class _Session:
         self._rows = 0
         self._last: Progress | None = None
         self._told_at = self._schemas_at = float("-inf")
-        self._checked_at = float("-inf")
+        self._checked_at = self._trimmed_at = float("-inf")
         self._stop = False
 
     def holds(self) -> bool:
@@ -111,6 +113,9 @@ class _Session:
                 self._schemas_at = time.monotonic()
             progress_take(self._pipeline, told, before=self._rows, now=now)
             self._rows = told.rows
+            if self.log is not None and time.monotonic() - self._trimmed_at >= _TRIM_SECONDS:
+                changelog_trim(self._pipeline, self.log, now=now)
+                self._trimmed_at = time.monotonic()
         except DatabaseError as error:
             # What it told stands in the changelog too; the next report says it again.
             _log.warning("%s: the database did not answer: %s", self._pipeline, error)

@@ -102,6 +102,7 @@ def _pipeline(
         changelog=str(changelog_root(row)),
         folder=str(folder_of(row).child("apply")),
         tables=tuple(_table(row, table, schemas[table.pk]) for table in known),
+        first_batch=row.first_batch,
         is_paused=row.desired == Desired.PAUSED.value,
         retry=str(row.version),
     )

@@ -190,7 +190,8 @@ def pipeline_reload(pipeline: Pipeline, *, reason: str, by: Actor, now: datetime
     with transaction.atomic():
         row = locked(pipeline)
         row.epoch, row.problem, row.problem_code = row.epoch + 1, "", ""
-        row.save(update_fields=["epoch", "problem", "problem_code"])
+        row.first_batch = row.batch + 1
+        row.save(update_fields=["epoch", "problem", "problem_code", "first_batch"])
         data = {"reason": said, "epoch": row.epoch}
         _record("reloaded", row, by=by, data=data, now=now)
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Max
 from django.db.models.functions import Coalesce, Greatest
@@ -25,9 +26,6 @@ from pipelines.models import CapturedTable, Pipeline, PipelineMinute, SchemaChan
 from portal.audit.services import audit_record
 from portal.lake.errors import PortalError
 
-KEPT = timedelta(days=7)
-"""How long a pipeline's minutes are kept."""
-
 
 def progress_take(pipeline: Pipeline, told: Progress, *, before: int, now: datetime) -> None:
     """Take in how far a capture is; `before` is how many rows its last report told of."""
@@ -43,7 +41,7 @@ def progress_take(pipeline: Pipeline, told: Progress, *, before: int, now: datet
         problem="",
         problem_code="",
     )
-    minute_add(pipeline, n_rows=n_new, capture_lag=told.behind_seconds, now=now)
+    minute_add(pipeline, n_rows=n_new, capture_lag=told.behind_seconds, batch=told.number, now=now)
     _loads_take(pipeline, told, now=now)
 
 
@@ -77,18 +75,25 @@ def minute_add(
     n_rows: int = 0,
     capture_lag: float | None = None,
     apply_lag: float | None = None,
+    batch: int = 0,
     now: datetime,
 ) -> None:
-    """Add to a pipeline's minute; of lags the longest is kept."""
+    """Add to a pipeline's minute; of lags the longest is kept, of batches the last.
+
+    Minutes are kept a day longer than the batches of changelogs, whose age they tell.
+    """
     minute = now.replace(second=0, microsecond=0)
     row, is_new = PipelineMinute.objects.get_or_create(pipeline=pipeline, minute=minute)
     changes: dict[str, Any] = {"n_rows": F("n_rows") + n_rows}
+    if batch:
+        changes["batch"] = batch
     for field, lag in (("capture_lag", capture_lag), ("apply_lag", apply_lag)):
         if lag is not None:
             changes[field] = Greatest(Coalesce(field, lag), lag)
     PipelineMinute.objects.filter(pk=row.pk).update(**changes)
     if is_new:
-        pipeline.minutes.filter(minute__lt=now - KEPT).delete()
+        oldest = now - timedelta(days=settings.LAKEWARDEN_CHANGELOG_DAYS + 1)
+        pipeline.minutes.filter(minute__lt=oldest).delete()
 
 
 def _loads_take(pipeline: Pipeline, told: Progress, *, now: datetime) -> None:

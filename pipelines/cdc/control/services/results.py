@@ -64,7 +64,8 @@ def _pipeline_take(lake: str, told: PipelineReport, *, now: datetime) -> None:
     if row is None:
         return
     problem = f"{told.failure.message}" if told.failure else ""
-    Pipeline.objects.filter(pk=row.pk).update(apply_problem=problem)
+    applied = max(row.applied_batch, told.batch)
+    Pipeline.objects.filter(pk=row.pk).update(apply_problem=problem, applied_batch=applied)
     if told.lag_seconds:
         minute_add(row, apply_lag=told.lag_seconds, now=now)
 

@@ -9,6 +9,7 @@ import pytest
 from pipelines.cdc.applying.domain.messages import Failure, PipelineReport, TableReport
 from pipelines.cdc.capture.domain.loads import Load
 from pipelines.cdc.capture.engine.progress import Progress
+from pipelines.cdc.changes.domain.records import Header
 from pipelines.cdc.changes.domain.schemas import Column, TableSchema
 from pipelines.cdc.control.domain.spec import spec_of
 from pipelines.cdc.control.domain.states import PipelineState, TableState
@@ -17,13 +18,14 @@ from pipelines.cdc.control.selectors import pipeline_rows, table_row, tables_of
 from pipelines.cdc.control.services.orders import has_orders, orders_of
 from pipelines.cdc.control.services.pipelines import pipeline_create
 from pipelines.cdc.control.services.reports import (
-    KEPT,
     minute_add,
     problem_take,
     progress_take,
     schemas_take,
 )
 from pipelines.cdc.control.services.results import results_hear
+from pipelines.cdc.control.services.sources import open_changelog
+from pipelines.cdc.control.services.trimming import changelog_trim
 from pipelines.models import CapturedTable, Pipeline, PipelineMinute, SchemaChange
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
@@ -136,9 +138,25 @@ def test_why_a_capture_stopped_is_shown_until_it_goes_on(shop: Pipeline, now: da
 
 
 def test_minutes_are_kept_for_some_days(shop: Pipeline, now: datetime) -> None:
-    minute_add(shop, n_rows=1, now=now - KEPT - timedelta(minutes=1))
+    minute_add(shop, n_rows=1, now=now - timedelta(days=8, minutes=1))
     minute_add(shop, n_rows=1, now=now)
     assert [one.minute for one in PipelineMinute.objects.all()] == [now]
+
+
+@pytest.mark.parametrize(
+    ("days", "applied", "left"),
+    [(8, 5, [4, 5]), (8, 3, [3, 4, 5]), (6, 5, [1, 2, 3, 4, 5]), (8, 0, [1, 2, 3, 4, 5])],
+)
+def test_only_what_is_applied_and_old_is_removed(
+    shop: Pipeline, now: datetime, days: int, applied: int, left: list[int]
+) -> None:
+    log = open_changelog(shop)
+    for number in range(1, 6):
+        log.append(number, Header("shop", 1, "0:b.000001:4", "0:b.000001:9", 0, 0), [])
+    Pipeline.objects.update(applied_batch=applied)
+    minute_add(shop, batch=4, now=now - timedelta(days=days, minutes=-5))
+    assert changelog_trim(shop, log, now=now) == 5 - len(left)
+    assert [batch.number for batch in log.read(left[0] - 1)] == left
 
 
 class TestWhatTheApplyTells:
