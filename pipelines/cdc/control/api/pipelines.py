@@ -19,7 +19,7 @@ from pipelines.cdc.control.api.serializers import (
 from pipelines.cdc.control.domain.plans import Choice
 from pipelines.cdc.control.domain.spec import spec_of
 from pipelines.cdc.control.domain.states import Desired
-from pipelines.cdc.control.selectors import (
+from pipelines.cdc.control.selectors.pipelines import (
     PIPELINE_ORDERS,
     TABLE_ORDERS,
     CapturedTableFilter,

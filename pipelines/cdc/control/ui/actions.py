@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from pipelines.cdc.control.domain.plans import Choice
 from pipelines.cdc.control.domain.states import Desired
-from pipelines.cdc.control.selectors import (
+from pipelines.cdc.control.selectors.pipelines import (
     check_lake_staff,
     get_captured_table,
     get_pipeline_for_user,

@@ -1,7 +1,20 @@
 """Navigation entry and words of the pages of change capture."""
 
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+
+from pipelines.cdc.control.selectors.numbers import troubled
 from portal.access.models import STAFF
-from portal.access.registry import Entry, Page, register_entry, register_page
+from portal.access.registry import (
+    Card,
+    Entry,
+    Page,
+    register_entry,
+    register_home_card,
+    register_page,
+)
+from portal.ui.frame.context import lake_or_none, person
 from portal.ui.frame.states import Badge, register_badges
 
 _LOOKS = {
@@ -36,8 +49,31 @@ _LOOKS = {
 }
 
 
+def troubled_card(request: HttpRequest) -> Card | None:
+    """Tell admins and operators of pipelines that stand still."""
+    lake = lake_or_none(request)
+    if lake is None or not person(request).is_lake_staff:
+        return None
+    rows = troubled(lake, now=timezone.now())
+    if not rows:
+        return None
+    first = rows[0].pipeline
+    url = reverse("pipelines:pipelines")
+    return Card(
+        kind="waiting",
+        title="Pipelines that stand still",
+        value=f"{len(rows):,}",
+        url=url if len(rows) > 1 else reverse("pipelines:pipeline", args=[first.name]),
+        detail=first.problem or first.apply_problem or "No report from its capture",
+        icon="transform",
+        tone="bad",
+        order=13,
+    )
+
+
 def register_pages() -> None:
-    """Add the navigation and the words."""
+    """Add the navigation, the home card and the words."""
+    register_home_card(troubled_card)
     register_badges(_LOOKS)
     register_entry(Entry("pipelines", "Pipelines", "transform", 85))
     added = frozenset({"pipelines:create"})

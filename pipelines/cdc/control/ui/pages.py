@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from pipelines.cdc.control.selectors import (
+from pipelines.cdc.control.selectors.pipelines import (
     CHANGE_ORDERS,
     PIPELINE_ORDERS,
     TABLE_ORDERS,

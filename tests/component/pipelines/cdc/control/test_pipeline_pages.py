@@ -188,6 +188,30 @@ def test_the_api_does_what_the_pages_do(ada: Client, otto: Client, shop: Pipelin
     assert api(ada, "delete", "shop", reason="old", typed="shop").json()["code"] == "pipeline.runs"
 
 
+def test_home_tells_staff_of_pipelines_that_stand_still(
+    otto: Client, people: People, shop: Pipeline
+) -> None:
+    now = timezone.now()
+    Pipeline.objects.update(desired_at=now, heard_at=now)
+    assert "Pipelines that stand still" not in otto.get("/").content.decode()
+    Pipeline.objects.update(problem="It refuses the user.")
+    home = otto.get("/").content.decode()
+    assert "Pipelines that stand still" in home
+    assert "It refuses the user." in home
+    owner = signed_in(people.owner).get("/").content.decode()
+    assert "Pipelines that stand still" not in owner
+
+
+def test_a_monitoring_server_reads_the_numbers(otto: Client, shop: Pipeline) -> None:
+    now = timezone.now()
+    Pipeline.objects.update(desired_at=now, heard_at=now)
+    captured(shop, loaded_at=now, applied_at=now, data_at=now, n_quarantined=3)
+    text = otto.get("/metrics").content.decode()
+    assert 'lakewarden_cdc_pipelines{lake="main",state="RUNNING"} 1' in text
+    assert 'lakewarden_cdc_quarantined_records{pipeline="shop"} 3' in text
+    assert 'lakewarden_cdc_data_age_seconds{pipeline="shop"}' in text
+
+
 @pytest.mark.parametrize("who", ["owner", "stranger"])
 def test_for_others_there_are_no_pipelines(people: People, shop: Pipeline, who: str) -> None:
     client = signed_in(getattr(people, who))

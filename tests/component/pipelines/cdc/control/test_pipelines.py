@@ -7,7 +7,7 @@ import pytest
 
 from pipelines.cdc.control.domain.spec import PipelineSpec, spec_of
 from pipelines.cdc.control.domain.states import Desired, PipelineState, TableState
-from pipelines.cdc.control.selectors import (
+from pipelines.cdc.control.selectors.pipelines import (
     get_captured_table,
     get_pipeline_for_user,
     pipeline_rows,

@@ -14,7 +14,7 @@ from pipelines.cdc.changes.domain.schemas import Column, TableSchema
 from pipelines.cdc.control.domain.spec import spec_of
 from pipelines.cdc.control.domain.states import PipelineState, TableState
 from pipelines.cdc.control.run_kinds import APPLY_KIND, ApplyKind
-from pipelines.cdc.control.selectors import pipeline_rows, table_row, tables_of
+from pipelines.cdc.control.selectors.pipelines import pipeline_rows, table_row, tables_of
 from pipelines.cdc.control.services.orders import has_orders, orders_of
 from pipelines.cdc.control.services.pipelines import pipeline_create
 from pipelines.cdc.control.services.reports import (

@@ -12,7 +12,7 @@ from pipelines.cdc.control import run_kinds
 from pipelines.cdc.control.domain.plans import Choice
 from pipelines.cdc.control.domain.spec import spec_of
 from pipelines.cdc.control.domain.states import TableState
-from pipelines.cdc.control.selectors import table_row, tables_of
+from pipelines.cdc.control.selectors.pipelines import table_row, tables_of
 from pipelines.cdc.control.services.capturing import pipeline_capture
 from pipelines.cdc.control.services.columns import column_choose
 from pipelines.cdc.control.services.pipelines import Actor, pipeline_create
