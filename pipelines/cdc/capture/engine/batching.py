@@ -19,6 +19,7 @@ class Batching:
         end = log.end()
         self.number = end[0] if end else 0
         self._fence = (end[1].fence if end else 0) + 1
+        self.total = end[1].total if end else 0
         self._log = log
         self._source = source
         self._limits = limits
@@ -65,11 +66,13 @@ class Batching:
             time.time_ns() // 1_000_000,
             len(self._changes),
             loads,
+            self.total + len(self._changes),
         )
         with self._failpoints.step("batch"):
             self._log.append(self.number + 1, header, self._changes)
         self.number += 1
         n_changes = len(self._changes)
+        self.total += n_changes
         self._begin, self._changes, self._n_bytes = end, [], 0
         self._since = time.monotonic()
         return n_changes

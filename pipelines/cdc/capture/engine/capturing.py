@@ -247,7 +247,7 @@ class Capture:
                 self._batching.number,
                 str(state.reached),
                 behind if state.event_at else 0.0,
-                self._pace.rows,
+                self._batching.total,
                 self._pace.per_second(),
                 tuple(state.loads.values()),
                 tuple((f"{db}.{table}", why) for (db, table), why in self._schemas.refused.items()),

@@ -19,8 +19,8 @@ class Progress:
     position: str
     behind_seconds: float
     """How old the newest event was when it was read; 0 where everything is read."""
-    rows: int
-    """Changes written since the start."""
+    total: int
+    """Changes in the changelog."""
     rows_per_second: float
     loads: tuple[Load, ...]
     refused: tuple[tuple[str, str], ...]
@@ -34,13 +34,11 @@ class Pace:
     """Counts rows over the last half minute."""
 
     def __init__(self) -> None:
-        self.rows = 0
         self._begun = time.monotonic()
         self._recent: deque[tuple[float, int]] = deque()
 
     def add(self, n_rows: int) -> None:
         """Count the rows of a batch."""
-        self.rows += n_rows
         self._recent.append((time.monotonic(), n_rows))
 
     def per_second(self) -> float:

@@ -46,7 +46,7 @@ class Header(msgspec.Struct, frozen=True):
 
     source: str
     fence: int
-    """Number of the capture's lease; a lower one after a higher one came of a stale process."""
+    """Counts the captures of the log; a lower one after a higher one came of a stale process."""
     begin: str
     end: str
     at: int
@@ -54,6 +54,8 @@ class Header(msgspec.Struct, frozen=True):
     n_changes: int
     loads: dict[str, str] = {}
     """Of each table in its full load (`db.table`): how far it has come, as JSON of `capture`."""
+    total: int = 0
+    """Changes of this batch and of all before it; what was read again counts again."""
 
 
 _encoder = msgspec.json.Encoder(order="deterministic")

@@ -67,7 +67,6 @@ class _Session:
         self.log: Changelog | None = None
         self._pipeline, self._holder, self._is_ended = pipeline, holder, is_ended
         self._n_reloads = _n_reloads(pipeline)
-        self._rows = 0
         self._last: Progress | None = None
         self._told_at = self._schemas_at = float("-inf")
         self._checked_at = self._trimmed_at = float("-inf")
@@ -111,8 +110,7 @@ class _Session:
             if self.log is not None and with_schemas:
                 schemas_take(self._pipeline, self.log.schemas(), now=now)
                 self._schemas_at = time.monotonic()
-            progress_take(self._pipeline, told, before=self._rows, now=now)
-            self._rows = told.rows
+            progress_take(self._pipeline, told, now=now)
             if self.log is not None and time.monotonic() - self._trimmed_at >= _TRIM_SECONDS:
                 changelog_trim(self._pipeline, self.log, now=now)
                 self._trimmed_at = time.monotonic()

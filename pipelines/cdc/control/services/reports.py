@@ -27,16 +27,19 @@ from portal.audit.services import audit_record
 from portal.lake.errors import PortalError
 
 
-def progress_take(pipeline: Pipeline, told: Progress, *, before: int, now: datetime) -> None:
-    """Take in how far a capture is; `before` is how many rows its last report told of."""
-    n_new = max(0, told.rows - before)
+def progress_take(pipeline: Pipeline, told: Progress, *, now: datetime) -> None:
+    """Take in how far a capture is; a report that was lost is made up for by the next."""
+    known = Pipeline.objects.filter(pk=pipeline.pk).values_list("n_rows", flat=True).first()
+    if known is None:
+        return  # it was deleted a moment ago
+    n_new = max(0, told.total - known)
     Pipeline.objects.filter(pk=pipeline.pk).update(
         heard_at=now,
         position=told.position,
         position_at=now - timedelta(seconds=told.behind_seconds),
         seconds_behind=told.behind_seconds,
         rows_per_second=told.rows_per_second,
-        n_rows=F("n_rows") + n_new,
+        n_rows=known + n_new,
         batch=told.number,
         problem="",
         problem_code="",

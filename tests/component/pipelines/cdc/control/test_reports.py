@@ -91,24 +91,24 @@ def test_a_change_that_may_lose_holds_its_table_alone(shop: Pipeline, now: datet
 
 
 def test_progress_is_counted_once(shop: Pipeline, now: datetime) -> None:
-    progress_take(shop, IDLE, before=0, now=now)
-    progress_take(shop, replace(IDLE, rows=150, behind_seconds=4.0), before=120, now=now)
-    # A capture that began again counts from 0.
-    progress_take(shop, replace(IDLE, rows=5, behind_seconds=0.0), before=0, now=now)
+    progress_take(shop, IDLE, now=now)
+    progress_take(shop, replace(IDLE, total=150, behind_seconds=4.0), now=now)
+    # A report that was lost is made up for by the next.
+    progress_take(shop, replace(IDLE, total=160, behind_seconds=0.0), now=now)
     shop.refresh_from_db()
-    assert (shop.n_rows, shop.batch, shop.position) == (155, 7, "0:b.000001:900")
+    assert (shop.n_rows, shop.batch, shop.position) == (160, 7, "0:b.000001:900")
     (minute,) = PipelineMinute.objects.all()
-    assert (minute.n_rows, minute.capture_lag, minute.apply_lag) == (155, 4.0, None)
+    assert (minute.n_rows, minute.capture_lag, minute.apply_lag) == (160, 4.0, None)
 
 
 def test_a_full_load_ends_also_where_its_end_was_not_told(shop: Pipeline, now: datetime) -> None:
     schemas_take(shop, [schema()], now=now)
     loading = replace(IDLE, loads=(Load("shop", "orders", rows=50),))
-    progress_take(shop, loading, before=0, now=now)
+    progress_take(shop, loading, now=now)
     assert (the_table().n_loaded, the_table().loaded_at) == (50, None)
-    progress_take(shop, IDLE, before=0, now=now)
+    progress_take(shop, IDLE, now=now)
     assert the_table().loaded_at == now
-    progress_take(shop, loading, before=0, now=now)  # somebody asked for it again
+    progress_take(shop, loading, now=now)  # somebody asked for it again
     assert the_table().loaded_at is None
 
 
@@ -117,12 +117,12 @@ def test_tables_that_cannot_be_captured_are_shown_with_the_reason(
 ) -> None:
     told = replace(IDLE, refused=(("shop.log", "It has no primary key."),))
     for _ in range(2):
-        progress_take(shop, told, before=0, now=now)
+        progress_take(shop, told, now=now)
     (row,) = tables_of(shop)
     assert (str(row), table_row(row).why) == ("shop.log", "It has no primary key.")
     assert not has_orders(LAKE)
     schemas_take(shop, [schema(table="log")], now=now)
-    progress_take(shop, IDLE, before=0, now=now)
+    progress_take(shop, IDLE, now=now)
     (row,) = tables_of(shop)
     assert (row.refused, row.schema_number) == ("", 1)
 
@@ -132,7 +132,7 @@ def test_why_a_capture_stopped_is_shown_until_it_goes_on(shop: Pipeline, now: da
     problem_take(shop, error, now=now)
     (row,) = pipeline_rows(Pipeline.objects.all(), now=now)
     assert (row.state, row.pipeline.problem) == (PipelineState.FAILED, "It refuses the user.")
-    progress_take(shop, IDLE, before=0, now=now)
+    progress_take(shop, IDLE, now=now)
     (row,) = pipeline_rows(Pipeline.objects.all(), now=now)
     assert row.state is PipelineState.RUNNING
 
