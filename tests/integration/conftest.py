@@ -1,5 +1,6 @@
 """What the integration tests share besides the stacks: one Spark session in this process."""
 
+import logging
 from collections.abc import Iterator
 
 import pytest
@@ -19,6 +20,8 @@ def spark() -> Iterator[SparkSession]:
     path of the first one: there is one, with everything that any of the tests needs.
     """
     session = local_session()
+    # It tells of connections that end with the interpreter, when pytest's streams are closed.
+    logging.getLogger("py4j").setLevel(logging.WARNING)
     yield session
     session.stop()
 
