@@ -20,13 +20,14 @@ from optimizer.advice.services.trials import (
     trials_reclaim,
 )
 from optimizer.advice.services.unused import unused_find
-from optimizer.core.run_kinds import is_busy, tell_stop
+from optimizer.core.run_kinds import is_busy
 from portal.played import instant
 from portal.runs.domain import Schedule
 from portal.runs.kinds.registry import RunKind, register
 from portal.runs.kinds.ticks import Tick, register_tick
 from portal.runs.models import Run
 from portal.safety.selectors import emergency_stop_wait
+from portal.safety.services import tell_stop
 
 EVERY = timedelta(minutes=10)
 

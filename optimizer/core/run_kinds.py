@@ -23,6 +23,7 @@ from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
 from portal.runs.requests.services import run_request_scheduled
 from portal.safety.selectors import emergency_stop_wait
+from portal.safety.services import tell_stop
 
 AFTER_A_FAILURE = timedelta(minutes=5)
 TURN_EVERY = timedelta(seconds=5)
@@ -125,15 +126,6 @@ def register_ticks(kind: TasksKind) -> None:
     """
     register_tick(Tick(f"tasks.decide.{kind.name}", TURN_EVERY, kind.decide))
     register_tick(Tick(f"tasks.start.{kind.name}", TURN_EVERY, kind.start))
-
-
-def tell_stop(run: Run) -> bool:
-    """Tell a job to end where the emergency stop is on; whether it was told."""
-    pressed = emergency_stop_wait(run.lake)
-    if not (pressed and run.spool):
-        return False
-    open_spool(run).write_control({"cancel": True, "by": "emergency stop", "reason": pressed})
-    return True
 
 
 def is_busy(lake: str, kind: str, *, now: datetime, too: Q | None = None) -> bool:

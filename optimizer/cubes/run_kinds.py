@@ -4,12 +4,12 @@ from typing import Any
 
 from django.utils import timezone
 
-from optimizer.core.run_kinds import tell_stop
 from optimizer.cubes.services.estimates import KIND
 from optimizer.cubes.services.upkeep import DROP_KIND, drop_ingest
 from portal.runs.kinds.registry import RunKind, register, write_cancel
 from portal.runs.models import Run
 from portal.safety.selectors import emergency_stop_wait
+from portal.safety.services import tell_stop
 
 
 class CubeEstimateKind(RunKind):

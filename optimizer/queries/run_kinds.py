@@ -7,7 +7,6 @@ from typing import Any
 
 from django.conf import settings
 
-from optimizer.core.run_kinds import tell_stop
 from optimizer.queries.domain.segments import CLOSED
 from optimizer.queries.services.analysis import TOP_KIND, analysis_ingest
 from optimizer.queries.services.keeping import keeps_queries
@@ -23,6 +22,7 @@ from portal.runs.kinds.registry import RunKind, register, write_cancel
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
 from portal.safety.selectors import emergency_stop_wait
+from portal.safety.services import tell_stop
 
 KEEP_KIND = "optimizer.keep_queries"
 EVERY = timedelta(minutes=10)

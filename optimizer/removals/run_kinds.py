@@ -5,13 +5,14 @@ from typing import Any
 
 from django.utils import timezone
 
-from optimizer.core.run_kinds import TasksKind, is_busy, tell_stop
+from optimizer.core.run_kinds import TasksKind, is_busy
 from optimizer.removals.domain.papers import ACTING
 from optimizer.removals.services.claims import lists_claim, lists_ready
 from optimizer.removals.services.fences import fence_beat, fence_open, fence_settle
 from portal.runs.domain import Schedule
 from portal.runs.kinds.registry import RunKind
 from portal.runs.models import Run
+from portal.safety.services import tell_stop
 
 
 class FencedKind(RunKind):

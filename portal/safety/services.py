@@ -19,9 +19,10 @@ from portal.runs.domain import RunState
 from portal.runs.kinds.registry import all_kinds
 from portal.runs.models import Run
 from portal.runs.outbox.services import publish_run
+from portal.runs.records.spools import open_spool
 from portal.safety.models import NO_REASON_YET, EmergencyStop
 from portal.safety.release import released
-from portal.safety.selectors import may_explain, release_is_pending
+from portal.safety.selectors import emergency_stop_wait, may_explain, release_is_pending
 
 PRESSES_TRIED = 5
 NO_RELEASE = (
@@ -251,3 +252,12 @@ def _hint_waiting(lake: str, *, now: datetime) -> None:
     kinds = [kind.name for kind in all_kinds() if kind.destroys]
     for run in Run.objects.filter(lake=lake, state=RunState.QUEUED, kind__in=kinds):
         publish_run(run, now=now)
+
+
+def tell_stop(run: Run) -> bool:
+    """Tell a job to end where the emergency stop is on; whether it was told."""
+    pressed = emergency_stop_wait(run.lake)
+    if not (pressed and run.spool):
+        return False
+    open_spool(run).write_control({"cancel": True, "by": "emergency stop", "reason": pressed})
+    return True

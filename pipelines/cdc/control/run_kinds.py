@@ -15,6 +15,7 @@ from portal.runs.kinds.registry import RunKind, register, write_cancel
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
 from portal.safety.selectors import emergency_stop_wait
+from portal.safety.services import tell_stop
 
 APPLY_KIND = "pipelines.cdc_apply"
 STAY = timedelta(hours=6)
@@ -60,19 +61,15 @@ class ApplyKind(RunKind):
 
     def beat(self, run: Run) -> None:
         """Hear what it did, and say what it does next; or that it has to end."""
-        if not run.spool:
-            return
-        spool = open_spool(run)
-        before = spool.read_control()
-        pressed = emergency_stop_wait(run.lake)
-        if pressed:
-            spool.write_control({"cancel": True, "by": "emergency stop", "reason": pressed})
+        if not run.spool or tell_stop(run):
             return
         if run.cancel_requested_by:
             write_cancel(run)
             return
         if run.state != RunState.RUNNING or not run.progress_n:
             return
+        spool = open_spool(run)
+        before = spool.read_control()
         now = timezone.now()
         seen = results_hear(run, before.get(_SEEN, {}), now=now)
         # The metastore may be away for a moment; tables that have a place go on.
