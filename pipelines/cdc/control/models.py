@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from django.db import models
 
-from pipelines.cdc.control.domain.spec import ChangelogKind, PipelineSpec, TableType
+from pipelines.cdc.control.domain.spec import ChangelogKind, PipelineSpec, TableType, spec_of
 from pipelines.cdc.control.domain.states import (
     Desired,
     PipelineFacts,
@@ -81,20 +81,7 @@ class Pipeline(models.Model):
     @property
     def spec(self) -> PipelineSpec:
         """What it is meant to be."""
-        return PipelineSpec(
-            name=self.name,
-            lake=self.lake,
-            host=self.host,
-            port=self.port,
-            user=self.user,
-            password_name=self.password_name,
-            server_id=self.server_id,
-            patterns=tuple(self.patterns),
-            target_db=self.target_db,
-            table_type=TableType(self.table_type),
-            changelog=ChangelogKind(self.changelog),
-            ssl_ca=self.ssl_ca,
-        )
+        return spec_of(vars(self))
 
     def facts(self, tables: tuple[TableState, ...]) -> PipelineFacts:
         """Return what its state follows from; `tables` are those of its tables."""
@@ -124,9 +111,7 @@ class CapturedTable(models.Model):
     )
     refused = models.TextField(blank=True, help_text="why it cannot be captured")
     schema_number = models.PositiveIntegerField(default=0, help_text="the newest that was captured")
-    load = models.CharField(max_length=1024, blank=True, help_text="how far its full load has come")
     n_loaded = models.BigIntegerField(default=0)
-    n_to_load = models.BigIntegerField(default=0, help_text="rows, as the source estimates them")
     n_reloads = models.PositiveIntegerField(
         default=0, help_text="how often a full load was asked for again"
     )
@@ -144,9 +129,6 @@ class CapturedTable(models.Model):
     n_late = models.BigIntegerField(default=0, help_text="older than what was there: not written")
     n_quarantined = models.BigIntegerField(default=0, help_text="values did not fit their type")
     n_aside = models.BigIntegerField(default=0, help_text="kept until a schema is decided")
-    n_retries = models.PositiveIntegerField(
-        default=0, help_text="how often the quarantine was asked to be applied again"
-    )
     counted_run = models.CharField(
         max_length=64, blank=True, help_text="the program whose counts are in `counted`"
     )

@@ -122,7 +122,7 @@ class CapturedTableSerializer(serializers.ModelSerializer[CapturedTable]):
         model = CapturedTable
         fields: ClassVar[list[str]] = [
             *("id", "db", "table", "target", "state", "key", "desired", "refused", "schema_number"),
-            *("n_loaded", "n_to_load", "loaded_at", "problem_code", "problem"),
+            *("n_loaded", "loaded_at", "problem_code", "problem"),
             *("applied_batch", "applied_position", "applied_at", "data_at"),
             *("n_upserts", "n_deletes", "n_late", "n_quarantined", "n_aside"),
         ]

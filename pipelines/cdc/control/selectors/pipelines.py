@@ -68,9 +68,7 @@ class TableRow:
         row = self.table
         if row.loaded_at is not None or row.refused:
             return ""
-        if not row.n_to_load:
-            return f"{row.n_loaded:,} rows"
-        return f"{row.n_loaded:,} of about {row.n_to_load:,} rows"
+        return f"{row.n_loaded:,} rows"
 
 
 class PipelineFilter(ListFilter):

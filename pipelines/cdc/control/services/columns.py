@@ -6,7 +6,12 @@ from django.db import transaction
 
 from pipelines.cdc.control.domain.plans import Choice
 from pipelines.cdc.control.services.orders import plan_of
-from pipelines.cdc.control.services.pipelines import Actor, check_reason_given, check_staff
+from pipelines.cdc.control.services.pipelines import (
+    Actor,
+    check_reason_given,
+    check_staff,
+    locked_table,
+)
 from pipelines.models import CapturedTable
 from portal.audit.services import audit_record
 from portal.lake.errors import RuleViolation, StaleState
@@ -32,7 +37,7 @@ def column_choose(
     if choice is Choice.PENDING:
         raise RuleViolation("pipeline.choice", "Say plain or refused.", field="choice")
     with transaction.atomic():
-        row = CapturedTable.objects.select_for_update().get(pk=table.pk)
+        row = locked_table(table)
         if column not in columns_pending(row):
             raise StaleState(
                 "pipeline.column", f"Column {column} does not wait for a word any more. Reload."

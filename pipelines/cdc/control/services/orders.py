@@ -129,7 +129,6 @@ def _table(pipeline: Pipeline, row: CapturedTable, stored: Sequence[SchemaChange
         state="paused" if row.desired == Desired.PAUSED.value else "live",
         replays=plan.replays,
         refused=plan.refused,
-        retry=str(row.n_retries) if row.n_retries else "",
     )
 
 

@@ -165,14 +165,13 @@ def table_want(
     check_staff(by)
     said = check_reason_given(reason)
     with transaction.atomic():
-        pipeline = locked(table.pipeline)
-        row = CapturedTable.objects.select_for_update().get(pk=table.pk)
+        row = locked_table(table)
         if row.desired == desired.value and not row.problem:
             return
         row.desired, row.problem, row.problem_code = desired.value, "", ""
         row.save(update_fields=["desired", "problem", "problem_code"])
         action = "table_paused" if desired is Desired.PAUSED else "table_resumed"
-        _record(action, pipeline, by=by, data={"table": str(row), "reason": said}, now=now)
+        _record(action, row.pipeline, by=by, data={"table": str(row), "reason": said}, now=now)
 
 
 def pipeline_reload(pipeline: Pipeline, *, reason: str, by: Actor, now: datetime) -> None:
@@ -206,12 +205,11 @@ def table_reload(table: CapturedTable, *, reason: str, by: Actor, now: datetime)
     check_staff(by)
     said = check_reason_given(reason)
     with transaction.atomic():
-        pipeline = locked(table.pipeline)
-        row = CapturedTable.objects.select_for_update().get(pk=table.pk)
+        row = locked_table(table)
         row.n_reloads, row.loaded_at, row.n_loaded = row.n_reloads + 1, None, 0
         row.save(update_fields=["n_reloads", "loaded_at", "n_loaded"])
         data = {"table": str(row), "reason": said}
-        _record("table_reloaded", pipeline, by=by, data=data, now=now)
+        _record("table_reloaded", row.pipeline, by=by, data=data, now=now)
 
 
 def pipeline_delete(
@@ -247,6 +245,14 @@ def locked(pipeline: Pipeline) -> Pipeline:
     row = Pipeline.objects.select_for_update().filter(pk=pipeline.pk).first()
     if row is None:
         raise NotVisible("pipeline.unknown", "There is no such pipeline any more.")
+    return row
+
+
+def locked_table(table: CapturedTable) -> CapturedTable:
+    """Lock a table's row behind its pipeline's; NotVisible if that was deleted meanwhile."""
+    pipeline = locked(table.pipeline)
+    row = pipeline.tables.select_for_update().get(pk=table.pk)
+    row.pipeline = pipeline
     return row
 
 

@@ -103,8 +103,8 @@ def _loads_take(pipeline: Pipeline, told: Progress, *, now: datetime) -> None:
     """Keep how far full loads are; a table of which none is under way is loaded."""
     refused = dict(told.refused)
     loads = {f"{load.db}.{load.table}": load for load in told.loads}
-    changed = []
-    for row in pipeline.tables.all():
+    changed, rows = [], list(pipeline.tables.all())
+    for row in rows:
         load, reason = loads.get(str(row)), refused.get(str(row), "")
         before = (row.refused, row.n_loaded, row.loaded_at)
         row.refused = reason
@@ -117,7 +117,7 @@ def _loads_take(pipeline: Pipeline, told: Progress, *, now: datetime) -> None:
         if before != (row.refused, row.n_loaded, row.loaded_at):
             changed.append(row)
     CapturedTable.objects.bulk_update(changed, ["refused", "n_loaded", "loaded_at"], batch_size=200)
-    known = {str(row) for row in pipeline.tables.all()}
+    known = set(map(str, rows))
     for name, reason in refused.items():
         if name not in known:
             db, _, table = name.partition(".")

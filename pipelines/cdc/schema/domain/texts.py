@@ -13,9 +13,8 @@
 | uuid, inet4, inet6 | as MariaDB writes them |
 | binary, geometry | base64 |
 
-A fraction of a second is written with six digits, or not at all where it is zero. What a driver
-gets wrong is not repaired here: `logged` does that for mysql-replication, and `selected` says how a
-SELECT must ask.
+A fraction of a second is written with six digits, or not at all where it is zero. `selected` says
+how a SELECT must ask.
 """
 
 import base64

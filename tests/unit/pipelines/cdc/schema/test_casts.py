@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.cdc.schema.domain.casts import cast_problem
+from tests.support.fitting_texts import cast_problem
 
 FITS = [
     ("int", "2147483647"),

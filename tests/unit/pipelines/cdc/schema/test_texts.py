@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.cdc.schema.domain.casts import cast_problem
 from pipelines.cdc.schema.domain.texts import selected, text_of
 from pipelines.cdc.schema.domain.types import lake_type, parse_type
 from portal.lake.errors import RuleViolation
+from tests.support.fitting_texts import cast_problem
 
 # Column type, value by PyMySQL, value by mysql-replication, text: as MariaDB 10.11 gave them.
 SEEN = [
