@@ -4,9 +4,7 @@ A line that is no record, or a batch that is not whole, stops this pipeline with
 go on: nothing is ever skipped. It is tried again after a pause that grows.
 """
 
-import re
 import threading
-import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
@@ -18,17 +16,16 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
-from pipelines.cdc.applying.domain.messages import Failure, Orders, PipelineOrder, PipelineReport
+from pipelines.cdc.applying.domain.messages import Orders, PipelineOrder, PipelineReport
 from pipelines.cdc.applying.domain.numbers import Numbers
+from pipelines.cdc.applying.jobs.attempts import Attempts
 from pipelines.cdc.applying.jobs.lines import Group, Head, changes_of, checked, parsed
 from pipelines.cdc.applying.jobs.places import Places
 from pipelines.cdc.applying.jobs.progress import PipelineProgress
 from pipelines.cdc.applying.jobs.table_run import FELL_BACK, TableRun
 from pipelines.cdc.applying.jobs.target import JAVA_ERRORS, java_text
+from pipelines.cdc.changes.connectors.directory_log import batch_numbers
 from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
-
-_BATCH = re.compile(r"(\d{20})\.jsonl")
-_FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 300.0
 
 
 @dataclass
@@ -42,7 +39,7 @@ class PipelineRun:
     write: Callable[[str, Any], None]
     is_staying: bool
     tables: dict[str, TableRun] = field(default_factory=dict)
-    failure: Failure | None = None
+    attempts: Attempts = field(default_factory=Attempts)
     is_finished: bool = False
     _progress: PipelineProgress = field(init=False)
     _query: StreamingQuery | None = None
@@ -52,8 +49,6 @@ class PipelineRun:
     _lag: float = 0.0
     _n_changes: int = 0
     _unknown: dict[str, int] = field(default_factory=dict)
-    _try_at: float = 0.0
-    _pause: float = _FIRST_PAUSE
 
     def __post_init__(self) -> None:
         self._progress = PipelineProgress(self.places.fs, self.places.root)
@@ -62,7 +57,7 @@ class PipelineRun:
         """Take newer orders."""
         with self._busy:
             if order.retry != self.order.retry:
-                self._try_at = 0.0
+                self.attempts.hurry()
             self.order, self.orders = order, orders
             if self._query is not None:
                 self._open_tables()
@@ -74,7 +69,7 @@ class PipelineRun:
             self.stop()
             return is_changed
         if self._query is None:
-            return time.monotonic() >= self._try_at and not self.is_finished and self._start()
+            return self.attempts.is_due and not self.is_finished and self._start()
         if not self._query.isActive:
             return self._ended()
         return self._tend_tables()
@@ -94,7 +89,7 @@ class PipelineRun:
     def report(self) -> None:
         """Write how far the pipeline and its tables are."""
         running: Any = (
-            "paused" if self.order.is_paused else "failing" if self.failure else "running"
+            "paused" if self.order.is_paused else "failing" if self.attempts.failure else "running"
         )
         said = PipelineReport(
             id=self.order.id,
@@ -105,7 +100,7 @@ class PipelineRun:
             lag_seconds=self._lag,
             n_changes=self._n_changes,
             unknown=dict(self._unknown),
-            failure=self.failure,
+            failure=self.attempts.failure,
         )
         self.write(f"pipelines/{self.order.id}.json", said)
         for table in self.tables.values():
@@ -166,7 +161,7 @@ class PipelineRun:
                 service="storage",
                 retryable=True,
             ) from error
-        return [int(found[1]) for found in map(_BATCH.fullmatch, names) if found]
+        return batch_numbers(names)
 
     def _stream(self) -> StreamingQuery:
         number = F.regexp_extract(F.col("_metadata.file_name"), r"^(\d{20})", 1)
@@ -227,7 +222,7 @@ class PipelineRun:
         self._head = max([*heads, *filter(None, [self._head])], key=lambda one: one.number)
         self._lag = max(0.0, datetime.now(UTC).timestamp() - self._head.at / 1000)
         self._n_changes += sum(group.n for group in groups)
-        self.failure, self._pause = None, _FIRST_PAUSE
+        self.attempts.went_well()
         self.report()
 
     def _keep_unknown(self, records: DataFrame, groups: list[Group]) -> None:
@@ -254,7 +249,7 @@ class PipelineRun:
     def _ended(self) -> bool:
         query, self._query = self._query, None
         found = query.exception() if query is not None else None
-        if isinstance(found, StreamingQueryException) and self.failure is None:
+        if isinstance(found, StreamingQueryException) and self.attempts.failure is None:
             self._failed(_unexpected(self.order.changelog, found))
         if found is None and not self.is_staying:
             while self._tend_tables():
@@ -263,15 +258,13 @@ class PipelineRun:
         return True
 
     def _failed(self, error: PortalError) -> None:
-        self.failure = Failure(error.code, error.message, datetime.now(UTC).isoformat())
-        if error.code == FELL_BACK:
+        fell_back = error.code == FELL_BACK
+        self.attempts.failed(error, at_once=fell_back)
+        if fell_back:
             self._progress.begin_again()
             self._progress.save(self.tables.values())
-            self._try_at = 0.0
-            return
-        self.is_finished = not self.is_staying
-        self._try_at = time.monotonic() + self._pause
-        self._pause = min(self._pause * 2, _LONGEST_PAUSE)
+        else:
+            self.is_finished = not self.is_staying
 
 
 def _all_done(tasks: Iterable[Any]) -> None:

@@ -12,6 +12,7 @@ from pipelines.cdc.applying.jobs.table import TableWriter
 from pipelines.cdc.applying.jobs.table_run import TableRun
 from pipelines.cdc.applying.jobs.target import Target
 from pipelines.cdc.applying.jobs.tombstones import Tombstones
+from pipelines.cdc.changes.connectors.directory_log import batches_folder
 from portal.connectors.file_status import FileSystem
 from portal.connectors.filesystem import open_file_system
 from portal.connectors.lake_config import LakeConfig
@@ -38,7 +39,7 @@ class Places:
 
     def batches(self, order: PipelineOrder) -> LakePath:
         """Return the directory of a changelog's batches."""
-        return self.config.path(order.changelog).child("batches")
+        return batches_folder(self.config.path(order.changelog))
 
     def opened(self, order: TableOrder) -> TableRun:
         """Open a table as its last commit left it, with what waits for it."""

@@ -6,17 +6,16 @@ the others, and the changelog need not be kept for it.
 """
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from pipelines.cdc.applying.domain.messages import Column, Failure, TableOrder, TableReport
+from pipelines.cdc.applying.domain.messages import Column, TableOrder, TableReport
 from pipelines.cdc.applying.domain.numbers import Numbers
+from pipelines.cdc.applying.jobs.attempts import Attempts
 from pipelines.cdc.applying.jobs.kept import KeptFiles
 from pipelines.cdc.applying.jobs.lines import Group, changes_of, checked_groups, parsed
 from pipelines.cdc.applying.jobs.table import Counts, TableWriter
@@ -26,7 +25,6 @@ from portal.lake.errors import ExternalFailure, PortalError, RuleViolation, Stal
 
 FELL_BACK = "cdc.fell_back"
 _MOST_FOREIGN = 10
-_FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 300.0
 
 
 @dataclass
@@ -38,7 +36,7 @@ class TableRun:
     known: Numbers
     replayed: tuple[str, ...] = ()
     retried: str = ""
-    failure: Failure | None = None
+    attempts: Attempts = field(default_factory=Attempts)
     counts: Counts = field(default_factory=Counts)
     n_waiting: dict[int, int] = field(default_factory=dict)
     in_waiting: Numbers = field(default_factory=Numbers)
@@ -47,8 +45,6 @@ class TableRun:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _dropped: tuple[str, ...] = ()
     _foreign: tuple[str, ...] = ()
-    _try_at: float = 0.0
-    _pause: float = _FIRST_PAUSE
 
     @property
     def order(self) -> TableOrder:
@@ -71,7 +67,7 @@ class TableRun:
         with self._lock:
             if order != self.order:
                 self.writer.target = replace(self.writer.target, order=order)
-                self._try_at = 0.0
+                self.attempts.hurry()
 
     def take(self, records: DataFrame, groups: Sequence[Group], numbers: Numbers) -> None:
         """Apply the table's records of some batches, or keep them."""
@@ -101,7 +97,7 @@ class TableRun:
         if not self._lock.acquire(blocking=False):
             return False
         try:
-            if self.order.state != "live" or time.monotonic() < self._try_at:
+            if self.order.state != "live" or not self.attempts.is_due:
                 return False
             return self._guarded(self._tend)
         finally:
@@ -111,7 +107,7 @@ class TableRun:
         """Say how far the table is."""
         marks = self.writer.marks
         state: Any = self.order.state
-        is_failing = state == "live" and self.failure is not None
+        is_failing = state == "live" and self.attempts.failure is not None
         return TableReport(
             id=self.order.id,
             state="failing" if is_failing else state,
@@ -132,11 +128,11 @@ class TableRun:
             replayed=self.replayed,
             retried=self.retried,
             foreign=self._foreign,
-            failure=self.failure,
+            failure=self.attempts.failure,
         )
 
     def _may_apply(self, schema: int) -> bool:
-        is_live = self.order.state == "live" and self.failure is None
+        is_live = self.order.state == "live" and self.attempts.failure is None
         return is_live and self.order.plan(schema) is not None
 
     def _apply_or_keep(self, changes: DataFrame, groups: Sequence[Group], numbers: Numbers) -> None:
@@ -288,13 +284,13 @@ class TableRun:
         except StaleState as error:
             if error.code == FELL_BACK:
                 raise
-            self._failed(error)
+            self.attempts.failed(error)
             return False
         except PortalError as error:
-            self._failed(error)
+            self.attempts.failed(error)
             return False
         except JAVA_ERRORS as error:
-            self._failed(
+            self.attempts.failed(
                 ExternalFailure(
                     "cdc.apply_failed",
                     f"{self.order.name}: {java_text(error)}. The run's log has the details.",
@@ -303,13 +299,8 @@ class TableRun:
                 )
             )
             return False
-        self.failure, self._pause = None, _FIRST_PAUSE
+        self.attempts.went_well()
         return done
-
-    def _failed(self, error: PortalError) -> None:
-        self.failure = Failure(error.code, error.message, datetime.now(UTC).isoformat())
-        self._try_at = time.monotonic() + self._pause
-        self._pause = min(self._pause * 2, _LONGEST_PAUSE)
 
     def _count_quarantine(self) -> None:
         files = self.writer.quarantine.files()

@@ -34,12 +34,22 @@ _LONGEST_NAME = 200
 _PLAIN = re.compile(r"[A-Za-z0-9_-]")
 
 
+def batches_folder(root: LakePath) -> LakePath:
+    """Return the directory of a changelog's batches."""
+    return root.child("batches")
+
+
+def batch_numbers(names: Iterable[str]) -> list[int]:
+    """Return the numbers of the batches among the names of that directory, in their order."""
+    return [int(found[1]) for found in map(_BATCH.fullmatch, names) if found]
+
+
 class DirectoryLog:
     """A changelog of files; made on the first use."""
 
     def __init__(self, file_system: FileSystem, root: LakePath) -> None:
         self._files = file_system
-        self._batches = root.child("batches")
+        self._batches = batches_folder(root)
         self._schemas = root.child("schemas")
         for directory in (self._batches, self._schemas):
             file_system.make_directories(directory, mode=MODE)
@@ -131,7 +141,7 @@ class DirectoryLog:
             raise fenced(f"A batch after {number}")
 
     def _all_numbers(self) -> list[int]:
-        return _numbers_in(self._files.names(self._batches))
+        return batch_numbers(self._files.names(self._batches))
 
     def _numbers(self) -> list[int]:
         """Return the numbers up to the last without a gap: what is before one is a stray."""
@@ -140,10 +150,6 @@ class DirectoryLog:
         while first > 0 and numbers[first - 1] == numbers[first] - 1:
             first -= 1
         return numbers[max(first, 0) :]
-
-
-def _numbers_in(names: Iterable[str]) -> list[int]:
-    return [int(found[1]) for found in map(_BATCH.fullmatch, names) if found]
 
 
 def _quoted(name: str) -> str:
