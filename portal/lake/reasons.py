@@ -8,6 +8,8 @@ import unicodedata
 
 from portal.lake.errors import RuleViolation
 
+MOST_SIGNS = 1000
+"""Of a reason that is given with an act on a cluster or a pipeline."""
 # Browsers send a line break as CR LF.
 _PLAIN = frozenset("\n\r\t")
 # Cc: control characters. Cs: half of a surrogate pair, which no encoding can write.
@@ -39,6 +41,19 @@ def check_reason(reason: str, code: str, message: str) -> None:
     if not reason.strip():
         raise RuleViolation(code, message, field="reason")
     check_text(reason)
+
+
+def given_reason(reason: str, code: str, **fields: str) -> str:
+    """Return a reason without spaces around it.
+
+    Raises:
+        RuleViolation: `code` where nothing is said, or more than is kept; `text.control`.
+    """
+    said = reason.strip()
+    if not 0 < len(said) <= MOST_SIGNS:
+        raise RuleViolation(code, f"Enter a reason, in 1-{MOST_SIGNS} signs.", **fields)
+    check_text(said)
+    return said
 
 
 def shown_text(text: str) -> str:

@@ -7,10 +7,11 @@ from typing import Any
 from pipelines.cdc.changes.domain.schemas import Column, TableSchema
 from pipelines.cdc.control.domain.spec import spec_of
 from pipelines.cdc.control.domain.states import Desired
-from pipelines.cdc.control.services.pipelines import Actor, pipeline_create
+from pipelines.cdc.control.services.pipelines import pipeline_create
 from pipelines.cdc.control.services.reports import schemas_take
 from pipelines.cdc.schema_requests.services import requests_open
 from pipelines.models import CapturedTable, Pipeline, SchemaRequest
+from portal.access.actors import Actor
 from tests.security.pipelines_grid import NEW, SERVER
 
 _BY = Actor("ada", is_staff=True, is_admin=True, is_fresh=True)

@@ -10,11 +10,11 @@ from datetime import datetime
 
 from django.db import IntegrityError, transaction
 
+from portal.access import actors
 from portal.access.lakes import all_lakes
-from portal.access.models import User
 from portal.audit.services import AuditEntry, audit_record_many
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation
-from portal.lake.reasons import check_text
+from portal.lake.reasons import given_reason
 from portal.lake.working_hours import WorkingHours
 from refresh.clusters.services.fe_cache_settings import settings_read
 from refresh.clusters.services.fe_client import PATIENT
@@ -28,23 +28,11 @@ from refresh.models import Cluster
 from refresh.worker.domain.scheduling import Limits
 
 MOST_AT_ONCE = 64
-_REASON_LENGTH = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Actor:
-    """Who keeps a cluster: a person, or an operator at the shell of the portal's machine."""
-
-    name: str
-    is_keeper: bool
-    is_admin: bool
-    is_fresh: bool = False
-    """Whether they proved just now who they are."""
-
-    @classmethod
-    def of(cls, user: User, *, is_fresh: bool = False) -> "Actor":
-        """Take a person with their roles."""
-        return cls(user.username, user.is_lake_staff, user.is_lake_admin, is_fresh)
+class Actor(actors.Actor):
+    """Who keeps a cluster."""
 
     @property
     def reach(self) -> Reach:
@@ -52,7 +40,7 @@ class Actor:
         return Reach(anywhere=self.is_admin and self.is_fresh)
 
 
-AT_THE_SHELL = Actor("shell", is_keeper=True, is_admin=True, is_fresh=True)
+AT_THE_SHELL = Actor("shell", is_staff=True, is_admin=True, is_fresh=True)
 
 
 def cluster_add(
@@ -228,16 +216,12 @@ def locked(cluster: Cluster) -> Cluster:
 
 def check_lake_staff(by: Actor) -> None:
     """Let nobody but admins and operators; NotAllowed `cluster.role`."""
-    if not by.is_keeper:
+    if not by.is_staff:
         raise NotAllowed("cluster.role", "Admins and operators keep clusters.")
 
 
 def _reason(reason: str) -> str:
-    said = reason.strip()
-    if not 0 < len(said) <= _REASON_LENGTH:
-        raise RuleViolation("cluster.reason", f"Enter a reason, in 1-{_REASON_LENGTH} signs.")
-    check_text(said)
-    return said
+    return given_reason(reason, "cluster.reason")
 
 
 def record(

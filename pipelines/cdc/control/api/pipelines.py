@@ -34,7 +34,6 @@ from pipelines.cdc.control.selectors.pipelines import (
 )
 from pipelines.cdc.control.services.columns import column_choose
 from pipelines.cdc.control.services.pipelines import (
-    Actor,
     fixed_of,
     pipeline_create,
     pipeline_delete,
@@ -46,6 +45,7 @@ from pipelines.cdc.control.services.pipelines import (
 )
 from pipelines.cdc.control.services.testing import checked_source, source_test
 from pipelines.models import CapturedTable, Pipeline
+from portal.access.actors import Actor
 from portal.access.fresh import check_fresh, is_fresh
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows

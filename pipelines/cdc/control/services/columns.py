@@ -7,12 +7,12 @@ from django.db import transaction
 from pipelines.cdc.control.domain.plans import Choice
 from pipelines.cdc.control.services.orders import plan_of
 from pipelines.cdc.control.services.pipelines import (
-    Actor,
     check_reason_given,
     check_staff,
     locked_table,
 )
 from pipelines.models import CapturedTable
+from portal.access.actors import Actor
 from portal.audit.services import audit_record
 from portal.lake.errors import RuleViolation, StaleState
 

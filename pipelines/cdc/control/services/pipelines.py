@@ -6,7 +6,6 @@ of a pipeline read what is desired of them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -15,30 +14,13 @@ from django.db import IntegrityError, transaction
 from pipelines.cdc.control.domain.spec import PipelineSpec
 from pipelines.cdc.control.domain.states import Desired
 from pipelines.models import CapturedTable, Pipeline
+from portal.access.actors import Actor
 from portal.access.lakes import get_lake
-from portal.access.models import User
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
-from portal.lake.reasons import check_text
+from portal.lake.reasons import given_reason
 
-_REASON_LENGTH = 1000
 _FIXED = ("name", "lake", "target_db", "table_type", "changelog")
-
-
-@dataclass(frozen=True, slots=True)
-class Actor:
-    """Who acts: a person, or an operator at the shell of the portal's machine."""
-
-    name: str
-    is_staff: bool
-    is_admin: bool
-    is_fresh: bool = False
-    """Whether they proved just now who they are."""
-
-    @classmethod
-    def of(cls, user: User, *, is_fresh: bool = False) -> "Actor":
-        """Take a person with their roles."""
-        return cls(user.username, user.is_lake_staff, user.is_lake_admin, is_fresh)
 
 
 def check_may_name_servers(by: Actor) -> None:
@@ -301,13 +283,7 @@ def check_staff(by: Actor) -> None:
 
 def check_reason_given(reason: str) -> str:
     """Return a reason without spaces around it; RuleViolation `pipeline.reason` for none."""
-    said = reason.strip()
-    if not 0 < len(said) <= _REASON_LENGTH:
-        raise RuleViolation(
-            "pipeline.reason", f"Enter a reason, in 1-{_REASON_LENGTH} signs.", field="reason"
-        )
-    check_text(said)
-    return said
+    return given_reason(reason, "pipeline.reason", field="reason")
 
 
 def _record(

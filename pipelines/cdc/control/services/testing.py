@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pipelines.cdc.capture.connectors.source import probe
 from pipelines.cdc.capture.domain.findings import Finding, Level
 from pipelines.cdc.control.domain.spec import PipelineSpec
-from pipelines.cdc.control.services.pipelines import Actor, check_may_name_servers
+from pipelines.cdc.control.services.pipelines import check_may_name_servers
 from pipelines.cdc.control.services.sources import source_config
+from portal.access.actors import Actor
 from portal.access.lakes import get_lake
 from portal.lake.errors import RuleViolation
 

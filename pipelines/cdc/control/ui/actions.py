@@ -17,7 +17,6 @@ from pipelines.cdc.control.selectors.pipelines import (
 )
 from pipelines.cdc.control.services.columns import column_choose
 from pipelines.cdc.control.services.pipelines import (
-    Actor,
     pipeline_create,
     pipeline_delete,
     pipeline_edit,
@@ -30,6 +29,7 @@ from pipelines.cdc.control.services.testing import TestReport, source_test
 from pipelines.cdc.control.ui.forms import EditForm, PipelineForm
 from pipelines.cdc.control.ui.pages import captured_url, pipeline_url
 from pipelines.models import Pipeline
+from portal.access.actors import Actor
 from portal.access.fresh import is_fresh, require_fresh
 from portal.lake.errors import PortalError, StaleState
 from portal.ui.frame.context import person

@@ -27,7 +27,7 @@ from tests.component.stack.starrocks.starrocks_cluster import URIS, spec
 from tests.support.small_hive import SmallHive
 
 pytestmark = pytest.mark.django_db
-KEEPER = Actor("otto", is_keeper=True, is_admin=False)
+KEEPER = Actor("otto", is_staff=True, is_admin=False)
 
 
 @pytest.fixture(autouse=True)

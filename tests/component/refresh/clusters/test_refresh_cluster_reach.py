@@ -107,7 +107,7 @@ def test_an_operator_changes_the_login_of_a_cluster_whose_addresses_an_admin_kep
 ) -> None:
     row = row_of(cluster, settings.LAKEWARDEN_PASSWORD_DIR, only=1)
     cluster_read(row, now=NOW)
-    by = Actor("otto", is_keeper=True, is_admin=False)
+    by = Actor("otto", is_staff=True, is_admin=False)
     other = settings.LAKEWARDEN_PASSWORD_DIR / "next"
     other.mkdir()
     wish = ClusterParams(tuple(row.addresses), "svc", str(password_file(other)))

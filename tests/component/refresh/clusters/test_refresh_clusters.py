@@ -40,8 +40,8 @@ from tests.component.stack.starrocks.starrocks_cluster import QUICK, URIS, spec
 from tests.support.small_hive import SmallHive
 
 pytestmark = pytest.mark.django_db
-KEEPER = Actor("otto", is_keeper=True, is_admin=False)
-ADMIN = Actor("ada", is_keeper=True, is_admin=True)
+KEEPER = Actor("otto", is_staff=True, is_admin=False)
+ADMIN = Actor("ada", is_staff=True, is_admin=True)
 
 
 @pytest.fixture(autouse=True)

@@ -4,9 +4,10 @@ from datetime import datetime
 
 from pipelines.cdc.changes.domain.schemas import Column, TableSchema
 from pipelines.cdc.control.domain.spec import spec_of
-from pipelines.cdc.control.services.pipelines import Actor, pipeline_create
+from pipelines.cdc.control.services.pipelines import pipeline_create
 from pipelines.cdc.control.services.reports import schemas_take
 from pipelines.models import SchemaChange
+from portal.access.actors import Actor
 from tests.unit.pipelines.cdc.control.test_spec import GOOD
 
 _BY = Actor("ada", is_staff=True, is_admin=True, is_fresh=True)

@@ -15,7 +15,6 @@ from pipelines.cdc.control.selectors.pipelines import (
     tables_of,
 )
 from pipelines.cdc.control.services.pipelines import (
-    Actor,
     pipeline_create,
     pipeline_delete,
     pipeline_edit,
@@ -25,6 +24,7 @@ from pipelines.cdc.control.services.pipelines import (
     table_want,
 )
 from pipelines.models import CapturedTable, Pipeline, SchemaChange
+from portal.access.actors import Actor
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import NotAllowed, NotVisible, PortalError, RuleViolation, StaleState

@@ -15,11 +15,12 @@ from pipelines.cdc.control.domain.states import TableState
 from pipelines.cdc.control.selectors.pipelines import table_row, tables_of
 from pipelines.cdc.control.services.capturing import pipeline_capture
 from pipelines.cdc.control.services.columns import column_choose
-from pipelines.cdc.control.services.pipelines import Actor, pipeline_create
+from pipelines.cdc.control.services.pipelines import pipeline_create
 from pipelines.cdc.control.services.sources import open_changelog
 from pipelines.cdc.control.services.testing import source_test
 from pipelines.cdc.schema_requests.services import REQUESTS, requests_open
 from pipelines.models import CapturedTable, Pipeline, SchemaRequest
+from portal.access.actors import Actor
 from portal.access.services import person_create
 from portal.approvals.domain import DecisionInput
 from portal.runs.claims.leases import new_holder
