@@ -59,10 +59,12 @@ def test_the_mail_greets_by_name_and_offers_what_fits_each_table(mail: Notice) -
     assert [link for link in links(mail) if link not in mail.html] == []
 
 
-def test_opening_a_link_changes_nothing_and_one_button_keeps(mail: Notice, people: People) -> None:
+def test_opening_a_link_changes_nothing_and_one_button_keeps(
+    mail: Notice, people: People, lake: LakeConfig
+) -> None:
     olga, keep = client(people.owner), links(mail)[0]
     page = olga.get(keep)
-    until = timezone.localdate() + timedelta(days=30)
+    until = timezone.localdate(timezone=lake.zone) + timedelta(days=30)
     assert f"Keep it until {until}" in page.content.decode()
     assert not PolicyRequest.objects.exists()
 

@@ -32,7 +32,9 @@ def send(client: Client, url: str, **said: Any) -> str:
     return client.get(PAGE).content.decode()
 
 
-def test_each_answer_leads_back_and_is_not_offered_again(olga: Client) -> None:
+def test_each_answer_leads_back_and_is_not_offered_again(
+    olga: Client, lake: LakeConfig
+) -> None:
     before = olga.get(PAGE).content.decode()
     for offered in ("Keep for ever…", "Hand over…", "Request deletion now…", "recent reads…"):
         assert offered in before
@@ -49,14 +51,15 @@ def test_each_answer_leads_back_and_is_not_offered_again(olga: Client) -> None:
     assert "Request deletion now…" not in wished
     assert "Deletion requested" in wished.replace("  ", " ")
 
-    until = timezone.localdate() + timedelta(days=9)
+    until = timezone.localdate(timezone=lake.zone) + timedelta(days=9)
     consented = send(olga, "/lifecycle/still-read/new/", until=until)
     assert "recent reads…" not in consented
     assert "olga consented" in consented
 
 
-def test_a_kept_table_offers_to_keep_it_longer(olga: Client) -> None:
-    days = {"kind": "EXTEND", "days": 30, "until": timezone.localdate() + timedelta(days=30)}
+def test_a_kept_table_offers_to_keep_it_longer(olga: Client, lake: LakeConfig) -> None:
+    until = timezone.localdate(timezone=lake.zone) + timedelta(days=30)
+    days = {"kind": "EXTEND", "days": 30, "until": until}
     kept = send(olga, NEW, **days)
     assert "Keep 30 days more…" not in kept
     assert "Keep 30 days longer…" in kept

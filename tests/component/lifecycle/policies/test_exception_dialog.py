@@ -32,12 +32,14 @@ def dialog(paul: Client) -> str:
     return f"{ASK}{query}".replace("&amp;", "&")
 
 
-def test_the_dialog_opens_with_the_rules_ticked_and_a_last_day(paul: Client) -> None:
+def test_the_dialog_opens_with_the_rules_ticked_and_a_last_day(
+    paul: Client, lake: LakeConfig
+) -> None:
     url = dialog(paul)
     panel = paul.get(url, headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in panel
     assert panel.count(" checked") == 2
-    assert f'value="{timezone.localdate() + timedelta(days=90)}"' in panel
+    assert f'value="{timezone.localdate(timezone=lake.zone) + timedelta(days=90)}"' in panel
     assert "<html" in paul.get(url).content.decode(), "without JavaScript it is a page"
 
 
