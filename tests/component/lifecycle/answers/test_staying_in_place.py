@@ -32,9 +32,7 @@ def send(client: Client, url: str, **said: Any) -> str:
     return client.get(PAGE).content.decode()
 
 
-def test_each_answer_leads_back_and_is_not_offered_again(
-    olga: Client, lake: LakeConfig
-) -> None:
+def test_each_answer_leads_back_and_is_not_offered_again(olga: Client, lake: LakeConfig) -> None:
     before = olga.get(PAGE).content.decode()
     for offered in ("Keep for ever…", "Hand over…", "Request deletion now…", "recent reads…"):
         assert offered in before
