@@ -11,6 +11,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from pipelines.cdc.control.domain.plans import Decision
+from pipelines.cdc.control.services.pipelines import load_again, locked_table
+from pipelines.cdc.schema.domain.unlogged import leaves_rows_behind
 from pipelines.cdc.schema_requests.selectors import (
     changes_of,
     get_request_for_user,
@@ -97,10 +99,15 @@ class SchemaRequests(ProposalKind[SchemaRequest]):
             )
 
     def on_approved(self, proposal: SchemaRequest, approval: Approval, *, now: datetime) -> None:
-        """Release the records that were made under the schema."""
+        """Release the records that were made under the schema, and read what no record has.
+
+        A change may have altered rows that were there: then the table is loaded again.
+        """
         by = ", ".join(approval.decisions.order_by("at").values_list("user__username", flat=True))
         self.move(proposal, "APPROVED", by=by, now=now)
         _decided(proposal.change, Decision.APPROVED, by=by, reason="", now=now)
+        if leaves_rows_behind(changes_of(proposal.change)):
+            load_again(locked_table(proposal.change.captured))
 
     def end(self, proposal: SchemaRequest, to: str, *, by: str, reason: str, now: datetime) -> None:
         """Move a request to an end; refused, the records stay aside; expired, it is asked again."""

@@ -9,8 +9,11 @@ from pipelines.cdc.control.services.orders import plan_of
 from pipelines.cdc.control.services.pipelines import (
     check_reason_given,
     check_staff,
+    load_again,
     locked_table,
 )
+from pipelines.cdc.control.services.reports import schema_of
+from pipelines.cdc.schema.domain.unlogged import has_values_before
 from pipelines.models import CapturedTable
 from portal.access.actors import Actor
 from portal.audit.services import audit_record
@@ -26,6 +29,8 @@ def column_choose(
     table: CapturedTable, column: str, choice: Choice, *, reason: str, by: Actor, now: datetime
 ) -> None:
     """Say that the lake has a column, whose values aside are then filled in, or never has it.
+
+    Where rows that were there before it have a value too, the table is loaded again.
 
     Raises:
         NotAllowed: for others than admins and operators.
@@ -49,6 +54,9 @@ def column_choose(
         )
         change.column_choices = {**change.column_choices, column: choice.value}
         change.save(update_fields=["column_choices"])
+        added = schema_of(row, change).column(column)
+        if choice is Choice.PLAIN and added is not None and has_values_before(added):
+            load_again(row)
         audit_record(
             "pipelines.column_chosen",
             actor=by.name,

@@ -188,10 +188,16 @@ def table_reload(table: CapturedTable, *, reason: str, by: Actor, now: datetime)
     said = check_reason_given(reason)
     with transaction.atomic():
         row = locked_table(table)
-        row.n_reloads, row.loaded_at, row.n_loaded = row.n_reloads + 1, None, 0
-        row.save(update_fields=["n_reloads", "loaded_at", "n_loaded"])
+        load_again(row)
         data = {"table": str(row), "reason": said}
         _record("table_reloaded", row.pipeline, by=by, data=data, now=now)
+
+
+def load_again(locked_row: CapturedTable) -> None:
+    """Have a locked table loaded again; whoever asks says so in the audit log."""
+    row = locked_row
+    row.n_reloads, row.loaded_at, row.n_loaded = row.n_reloads + 1, None, 0
+    row.save(update_fields=["n_reloads", "loaded_at", "n_loaded"])
 
 
 def pipeline_delete(

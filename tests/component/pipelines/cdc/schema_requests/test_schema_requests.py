@@ -70,6 +70,7 @@ def test_what_an_admin_approves_is_applied(people: People, shop: Pipeline, now: 
     )
     change = SchemaChange.objects.get(number=2)
     assert (change.decision, change.decided_by) == ("approved", "ada")
+    assert change.captured.n_reloads == 1, "the log has no text of rows that were there"
     assert held() == [False, False]
     requests_open(LAKE, now=now)
     assert SchemaRequest.objects.count() == 1
@@ -174,8 +175,18 @@ class TestColumnsThatCameLater:
         (order,) = orders_of(LAKE).pipelines[0].tables
         assert [column.name for column in order.columns] == ["id", "qty", "phone"]
         assert [one.columns for one in order.replays] == [("phone",)]
+        assert CapturedTable.objects.get().n_reloads == 0, "rows that were there have NULL"
         with pytest.raises(StaleState):
             column_choose(table, "phone", Choice.REFUSED, reason="oh", by=OTTO, now=now)
+
+    def test_a_column_that_old_rows_have_too_is_loaded(
+        self, table: CapturedTable, now: datetime
+    ) -> None:
+        change = SchemaChange.objects.get(number=2)
+        change.columns[-1] |= {"is_nullable": False, "default": "0"}
+        change.save()
+        column_choose(table, "phone", Choice.PLAIN, reason="not personal", by=OTTO, now=now)
+        assert CapturedTable.objects.get().n_reloads == 1
 
     def test_a_column_that_is_left_out_is_purged(self, table: CapturedTable, now: datetime) -> None:
         with pytest.raises(RuleViolation):
