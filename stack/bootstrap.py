@@ -56,12 +56,13 @@ def _has_ensurepip() -> bool:
 
 
 BOTH = frozenset({"demo", "test", "check"})
+SERVED = frozenset({"demo", "test"})
 TESTS = frozenset({"test"})
 TOOLS: tuple[Tool, ...] = (
     Tool("Python's venv module", _has_ensurepip, "python3.11-venv", BOTH),
     Tool("a JDK 17 (javac)", _on_path("javac"), "openjdk-17-jdk-headless", BOTH),
     Tool("Maven (mvn)", _on_path("mvn"), "maven", BOTH),
-    Tool("MariaDB's server (mariadbd)", _on_path("mariadbd"), "mariadb-server", TESTS),
+    Tool("MariaDB's server (mariadbd)", _on_path("mariadbd"), "mariadb-server", SERVED),
     Tool("Chromium", _on_path("chromium"), "chromium", TESTS),
 )
 

@@ -24,6 +24,7 @@ from stack.dashboards import open_dashboards, trouble_front_ends
 from stack.demo_advice import AdviceStory
 from stack.demo_days import N_PLAYED_DAYS, Made, Progress, played_days
 from stack.demo_optimizer import make_report_token, set_up_optimizer
+from stack.demo_shop import PASSWORD, open_shop
 from stack.errors import StackError
 from stack.lake import clicks, feed, live
 from stack.lake.plan import DATABASES
@@ -101,7 +102,8 @@ class Demo:
     def _serve(self, stack: Stack) -> None:
         with step("Servers: Derby, Hive Metastore, Redis, mail"):
             stack.start(lambda line: console.print(f"  [dim]{line}[/]"))
-        settings = {**stack.env, "LAKEWARDEN_BASE_URL": f"http://127.0.0.1:{self.port}"}
+        settings = {**stack.env, **PASSWORD}
+        settings["LAKEWARDEN_BASE_URL"] = f"http://127.0.0.1:{self.port}"
         settings["LAKEWARDEN_TOUR_SINCE"] = self.made.since
         settings["LAKEWARDEN_DEMO_PROGRESS"] = str(self.var / "played.json")
         environment = {**stack.ledger.environment(), **settings}
@@ -148,6 +150,9 @@ class Demo:
         make_report_token(programs, self.made, self._token_file)
         self._set_up_readiness(stack, programs)
         self._set_up_front_ends(stack, programs)
+        capture = open_shop(stack, programs, self.made, site.settings)
+        if capture is not None:
+            capture.start()
         with step("The portal's workers and supervisor"):
             for server in () if is_again else servers:
                 server.start()

@@ -10,6 +10,7 @@ from itertools import product
 
 from stack.lake.specs import DatabaseSpec, Maker, Part, TableSpec
 
+SHOP = DatabaseSpec("shop", "alice", "alice/shop.db", "OBSERVE", "Captured from the shop's MariaDB")
 DATABASES = (
     DatabaseSpec("sales", "alice", "alice/sales.db", "ACT", "Orders and what follows from them"),
     DatabaseSpec("web", "bob", "bob/web.db", "NOTIFY", "What visitors do on the site"),
@@ -22,6 +23,7 @@ DATABASES = (
     DatabaseSpec("shared", "erin", "bob/shared.db", "OBSERVE", "Erin's, but in Bob's folder"),
     DatabaseSpec("archive", "carol", "carol/archive.db", "OBSERVE", "Holds a table of sales"),
     DatabaseSpec("live", "bob", "bob/live.db", "OBSERVE", "A table that is written all the time"),
+    SHOP,
 )
 
 ODD_VALUES: Sequence[str | None] = (

@@ -1,4 +1,4 @@
-"""The portal's own processes: the site, the workers, the supervisor."""
+"""The portal's own processes: the site, the workers, the supervisor and its loops."""
 
 import http.client
 import sys
@@ -131,3 +131,10 @@ class RefreshWorker(_Loop):
 
     name = "refresh-worker"
     word = "refresh_worker"
+
+
+class Capture(_Loop):
+    """`manage.py cdc_capture`: reads the sources of pipelines; it needs no broker."""
+
+    name = "capture"
+    word = "cdc_capture"

@@ -1,0 +1,51 @@
+"""Create a pipeline of change capture from a shell."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from pipelines.cdc.control.domain.spec import ChangelogKind, TableType, spec_of
+from pipelines.cdc.control.services.pipelines import pipeline_create
+from pipelines.cdc.control.services.testing import checked_source
+from portal.access.actors import Actor
+from portal.lake.errors import PortalError
+
+AT_THE_SHELL = Actor("shell", is_staff=True, is_admin=True, is_fresh=True)
+
+
+class Command(BaseCommand):
+    """Creates one; it is audited as created at the shell."""
+
+    help = "Create a pipeline of change capture; its source is tested first. Twice is no change."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take what the page asks for too."""
+        parser.add_argument("name")
+        parser.add_argument("--lake", default="main")
+        parser.add_argument("--host", required=True)
+        parser.add_argument("--port", type=int, default=3306)
+        parser.add_argument("--user", required=True, help="the user on the source")
+        parser.add_argument(
+            "--password-name",
+            required=True,
+            help="the end of the variable LAKEWARDEN_CDC_PASSWORD_<NAME> that holds the password",
+        )
+        parser.add_argument("--server-id", type=int, required=True)
+        parser.add_argument("--patterns", required=True, help="tables, as in shop.orders,crm.*")
+        parser.add_argument("--target-db", required=True, help="the lake's database")
+        parser.add_argument("--ssl-ca", default="")
+        for name, choices in (("--table-type", TableType), ("--changelog", ChangelogKind)):
+            values = [one.value for one in choices]
+            parser.add_argument(name, default=values[0], choices=values)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Test the source, then create the pipeline."""
+        try:
+            spec = spec_of(options)
+            checked_source(spec, by=AT_THE_SHELL)
+            made = pipeline_create(spec, by=AT_THE_SHELL, now=timezone.now())
+        except PortalError as error:
+            raise CommandError(f"{error.code}: {error.message}") from error
+        self.stdout.write(f"{made.name} captures {', '.join(spec.patterns)}.")
