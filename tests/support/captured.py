@@ -35,6 +35,10 @@ class Shop:
         self.link.select_db(db)
         self.reports: list[Progress] = []
 
+    def connect_again(self) -> None:
+        """Follow a server that was started again."""
+        self.link = self.server.admin(self.db)
+
     def close(self) -> None:
         self.run(f"drop database if exists `{self.db}`")
         self.link.close()
