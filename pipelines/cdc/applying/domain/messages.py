@@ -62,6 +62,9 @@ class TableOrder(msgspec.Struct, frozen=True, omit_defaults=True):
     partition: str = ""
     """Column of the target by whose value it is partitioned; empty: it is not."""
     state: State = "live"
+    owner: str = ""
+    """Names the pipeline in each commit: a table of another one, whose batches have other numbers,
+    is not written. Empty: nobody is named."""
     is_synced: bool = True
     """Whether the metastore gets the table, its columns and partitions."""
     lock: dict[str, str] = {}

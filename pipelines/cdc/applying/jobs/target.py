@@ -15,6 +15,7 @@ from pipelines.cdc.applying.domain.hudi_settings import (
     CHANGING,
     NEWEST,
     NUMBER,
+    OWNER,
     PART,
     POSITION,
     UNFINISHED,
@@ -75,7 +76,8 @@ class Target:
         """Return what the newest commit of this program says; those of services say nothing.
 
         Raises:
-            RuleViolation: `cdc.foreign_table`, the table was made by something else.
+            RuleViolation: `cdc.foreign_table`, the table was made by something else, or by another
+                pipeline.
         """
         if not self.is_there:
             return Marks()
@@ -95,6 +97,7 @@ class Target:
             metadata = common.timeline.TimelineUtils.getCommitMetadata(instant, timeline)
             batches = metadata.getMetadata(BATCHES)
             if batches is not None:
+                self._check_owner(metadata.getMetadata(OWNER))
                 return Marks(
                     int(metadata.getMetadata(NUMBER)),
                     Numbers.parse(str(batches)),
@@ -113,6 +116,15 @@ class Target:
                 "commits it cannot find any more. Give the pipeline another location, or drop it.",
             )
         return Marks()
+
+    def _check_owner(self, owner: object) -> None:
+        if owner and self.order.owner and str(owner) != self.order.owner:
+            raise RuleViolation(
+                "cdc.foreign_table",
+                f"{self.order.location} is a table of the pipeline with the folder {owner}, whose "
+                "changes are numbered by another log. Give this pipeline another database, or drop "
+                "the table with its data.",
+            )
 
     def columns(self) -> tuple[Column, ...]:
         """Return the columns that the table has now; none before it is created."""
@@ -143,7 +155,8 @@ class Target:
         settings |= UNFINISHED if PART in marks else sync_settings(self.order, self.metastore)
         if self.is_there:
             settings = evolving(settings)
-        settings |= {**marks, "hoodie.datasource.write.operation": operation}
+        owner = {OWNER: self.order.owner} if self.order.owner else {}
+        settings |= {**marks, **owner, "hoodie.datasource.write.operation": operation}
         rows.write.format("hudi").options(**settings).mode("append").save(self.order.location)
 
     @property

@@ -126,6 +126,7 @@ def _table(pipeline: Pipeline, row: CapturedTable, stored: Sequence[SchemaChange
         schemas=plan.schemas,
         kind="MOR" if _KINDS[pipeline.table_type] == "MOR" else "COW",
         partition=partition,
+        owner=str(folder_of(pipeline)),
         state="paused" if row.desired == Desired.PAUSED.value else "live",
         replays=plan.replays,
         refused=plan.refused,

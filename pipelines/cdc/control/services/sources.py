@@ -51,9 +51,13 @@ def config_of(pipeline: Pipeline) -> SourceConfig:
 
 
 def folder_of(pipeline: Pipeline) -> LakePath:
-    """Return the folder of a pipeline: its changelog, and what the apply keeps."""
+    """Return the folder of a pipeline: its changelog, and what the apply keeps.
+
+    One that is created later under the name of a deleted one has another: its source may be
+    another server, whose positions mean nothing in the log that was left.
+    """
     config = get_lake(pipeline.lake)
-    return config.path(config.spool).child("pipelines", pipeline.name)
+    return config.path(config.spool).child("pipelines", f"{pipeline.name}-{pipeline.pk}")
 
 
 def changelog_root(pipeline: Pipeline) -> LakePath:

@@ -91,3 +91,19 @@ def test_equal_versions_with_two_contents_and_a_late_delete(pipeline: Pipeline) 
     assert (report.n_in_quarantine, report.failure) == (2, None), report
     assert pipeline.rows() == folded([change("c", 1, 10), change("c", 2, 2), change("c", 4, 21)])
     assert (report.n_deleted, report.n_late) == (1, 4)
+
+
+def test_a_table_of_another_pipeline_is_not_written(pipeline: Pipeline, tmp_path: Path) -> None:
+    mine = pipeline.table(owner="first")
+    pipeline.log.write([change("c", 1, 1)])
+    pipeline.run()
+    other = Pipeline(pipeline.spark, pipeline.config, tmp_path, number=2)
+    other.table(location=mine.location, owner="second")
+    # Its first batch has the number of one that the table has.
+    other.log.write([change("c", 2, 5)])
+    pipeline.log.write([change("u", 1, 2)])
+    pipeline.run(other)
+    failure = other.said().failure
+    assert failure is not None
+    assert failure.code == "cdc.foreign_table"
+    assert pipeline.rows() == folded([change("u", 1, 2)])
