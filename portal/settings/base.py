@@ -250,6 +250,12 @@ LAKEWARDEN_WEBHOOK_NETWORKS = tuple(
     filter(None, os.environ.get("LAKEWARDEN_WEBHOOK_NETWORKS", "").split(","))
 )
 LAKEWARDEN_WEBHOOK_PLAIN = os.environ.get("LAKEWARDEN_WEBHOOK_PLAIN", "") == "1"
+# Tickets for a change of schema: after how many days without the change a released one expires, and
+# the hosts to which its caller may ask to be told; empty = none.
+LAKEWARDEN_CDC_TICKET_DAYS = int(os.environ.get("LAKEWARDEN_CDC_TICKET_DAYS", "14"))
+LAKEWARDEN_CALLBACK_HOSTS = tuple(
+    filter(None, os.environ.get("LAKEWARDEN_CALLBACK_HOSTS", "").split(","))
+)
 
 # Requests a minute that a signed-in person and an API token may send to the API, per process.
 LAKEWARDEN_API_PER_MINUTE = int(os.environ.get("LAKEWARDEN_API_PER_MINUTE", "600"))
