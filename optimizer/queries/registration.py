@@ -5,6 +5,6 @@ from optimizer.queries.ui.readers import register_readers
 
 
 def register() -> None:
-    """Add what this capability offers: its runs, and readers; its pages belong to those of advice."""
+    """Add what this capability offers: its runs and readers; its pages are those of advice."""
     register_query_kinds()
     register_readers()

@@ -157,7 +157,7 @@ class _Target:
             self._choose(change, one)
 
     def _widen(self, change: TargetChange, one: DecidedSchema) -> None:
-        """Widen a column; one that was prepared for another type may be wider already, or differ."""
+        """Widen a column; one that was prepared may be wider already, or of another type."""
         name = self.names[change.column]
         if widens_in_place(self.types[name], change.type):
             self.types[name] = change.type

@@ -13,6 +13,8 @@ from pipelines.cdc.schema.domain.classes import SchemaChange
 from pipelines.cdc.schema.domain.types import ColumnType, Kind, lake_type, parse_type
 
 _MICROS = 6
+_MOST_SIGNS = 255
+"""Of a float, a moment or a member of an enum, more or less: so nothing is counted for long texts."""
 _IN_BYTES = ("tinytext", "text", "mediumtext", "longtext")
 
 
@@ -103,12 +105,17 @@ def _lost(column: str, check: Check) -> Iterator[str]:
 
 
 def _may_be_longer(old: ColumnType, new: ColumnType) -> bool:
-    """Whether a value may not fit a text; texts of other kinds are shorter than any of these."""
-    return new.size < old.size if old.kind is Kind.TEXT else new.size < _MOST_SIGNS
-
-
-_MOST_SIGNS = 255
-"""A number or a moment has fewer, so that nothing is counted for longer texts."""
+    """Whether the text of a value may have more signs than fit."""
+    match old.kind:
+        case Kind.INTEGER:
+            most = max(len(str(one)) for one in old.bounds)
+        case Kind.DECIMAL:
+            most = old.size + len("-0.")
+        case Kind.TEXT:
+            most = old.size
+        case _:
+            most = _MOST_SIGNS
+    return new.size < most
 
 
 def _is_narrower(old: ColumnType, new: ColumnType) -> bool:

@@ -98,8 +98,8 @@ def _checked(schema: TableSchema, text: str) -> Statement:
     if _is_several(text):
         raise _refused(
             "several",
-            "The text has more than one statement, and a ticket is for one. Open a ticket for each, "
-            "or write the changes as one ALTER TABLE.",
+            "The text has more than one statement, and a ticket is for one. Open a ticket for "
+            "each, or write the changes as one ALTER TABLE.",
         )
     statement = read_statement(text, schema.db)
     for step in statement.steps:
@@ -115,7 +115,7 @@ def _checked(schema: TableSchema, text: str) -> Statement:
         db, table = min(others)
         raise _refused(
             "table",
-            f"The statement is about {db}.{table}, and the ticket about {own[0]}.{own[1]}. {_ALTER}",
+            f"The statement is about {db}.{table}, the ticket about {own[0]}.{own[1]}. {_ALTER}",
         )
     if any(not step.table for step in statement.steps):
         raise _refused("table", f"The statement is about a database, and not a table. {_ALTER}")

@@ -34,10 +34,8 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
 
 def counted(rows: DataFrame, checks: tuple[Check, ...]) -> dict[str, Any]:
     """Count rows, those that would be lost, and these by the source's column."""
-    lost = [F.coalesce(F.expr(lost_sql(one)), F.lit(False)) for one in checks]
-    any_lost = F.lit(False)
-    for one in lost:
-        any_lost |= one
+    lost = [F.expr(f"coalesce({lost_sql(one)}, false)") for one in checks]
+    any_lost = F.array_contains(F.array(*lost), F.expr("true"))
     sums = [F.count_if(one).alias(f"n{place}") for place, one in enumerate(lost)]
     row = rows.agg(F.count("*").alias("n"), F.count_if(any_lost).alias("lost"), *sums).collect()[0]
     columns = [

@@ -52,10 +52,12 @@ def dry_run_ingest(run: Run, manifest: Mapping[str, Any]) -> None:
 def dry_runs_failed(lake: str) -> None:
     """Say of tickets whose run ended without a result that nothing was counted."""
     waiting = SchemaTicket.objects.filter(
-        lake=lake, state="PENDING", dry_run__isnull=False, counted=None, count_problem=""
+        lake=lake, state="PENDING", dry_run__isnull=False, counted__isnull=True, count_problem=""
     )
     for ticket in waiting:
-        run = Run.objects.filter(pk=ticket.dry_run).exclude(finished_at=None).first()
+        run = Run.objects.filter(pk__in=[ticket.dry_run], finished_at__isnull=False).first()
         if run is not None:
             problem = f"Nothing was counted: the run ended as {run.state.lower()}. {run.error}"
-            SchemaTicket.objects.filter(pk=ticket.pk, counted=None).update(count_problem=problem)
+            SchemaTicket.objects.filter(pk=ticket.pk, counted__isnull=True).update(
+                count_problem=problem
+            )
