@@ -14,7 +14,7 @@ from pipelines.cdc.schema.domain.types import ColumnType, Kind, lake_type, parse
 
 _MICROS = 6
 _MOST_SIGNS = 255
-"""Of a float, a moment or a member of an enum, more or less: so nothing is counted for long texts."""
+"""Of a float, a moment or a member of an enum: nothing is counted for texts that are longer."""
 _IN_BYTES = ("tinytext", "text", "mediumtext", "longtext")
 
 

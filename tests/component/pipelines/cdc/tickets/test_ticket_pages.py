@@ -100,7 +100,8 @@ def test_the_list_has_the_tickets_of_the_pipeline_also_as_csv(
     assert "No change was announced yet" in client.get(url).content.decode()
     post(client, do="open", choice_0="plain")
     assert SchemaTicket.objects.get().short_id in client.get(url).content.decode()
-    csv = b"".join(client.get(url, {"format": "csv"}).streaming_content)
+    answer: Any = client.get(url, {"format": "csv"})
+    csv = b"".join(answer.streaming_content)
     assert b"MODIFY qty" in csv
     assert url in client.get(reverse("pipelines:pipeline", args=["shop"])).content.decode()
 

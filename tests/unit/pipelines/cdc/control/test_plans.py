@@ -178,7 +178,7 @@ class TestPrepared:
     @staticmethod
     def ahead(ddl: str, columns: Columns, **choices: Choice) -> tuple[DecidedSchema, Prepared]:
         first = DecidedSchema(schema(1, FIRST), Decision.NONE)
-        change = after(first, columns, ddl, **choices)
+        change = after(first, columns, ddl, Decision.APPROVED, **choices)
         now = set(table_plan([first]).columns)
         more = tuple(one for one in table_plan([first, change]).columns if one not in now)
         return change, Prepared(1, more)
