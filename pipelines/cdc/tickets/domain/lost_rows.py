@@ -10,6 +10,7 @@ import msgspec
 
 from pipelines.cdc.applying.domain.casts import cast_sql
 from pipelines.cdc.schema.domain.classes import SchemaChange
+from pipelines.cdc.schema.domain.type_changes import Class
 from pipelines.cdc.schema.domain.types import ColumnType, Kind, lake_type, parse_type
 
 _MICROS = 6
@@ -40,7 +41,9 @@ def checks_of(
     """Return what has to be counted for a change; `names` are the lake's by the source's."""
     found: dict[str, Check] = {}
     for one in changes:
-        if one.old is None or one.new is None or one.what not in {"type", "null"}:
+        if one.cls is Class.AUTO or one.what not in {"type", "null"}:
+            continue
+        if one.old is None or one.new is None:
             continue
         name = names.get(one.old.name)
         if name is None:

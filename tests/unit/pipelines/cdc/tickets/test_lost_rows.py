@@ -63,3 +63,5 @@ def test_only_columns_that_the_lake_has_are_counted() -> None:
     found = checks_of(changes, {"Qty": "qty"}, {"qty": "int"})
     assert [(one.column, one.source) for one in found] == [("qty", "Qty")]
     assert checks_of(changes, {}, {}) == ()
+    safe = [SchemaChange("type", Class.AUTO, "", "Qty", old, Column("Qty", "bigint"))]
+    assert checks_of(safe, {"Qty": "qty"}, {"qty": "int"}) == ()
