@@ -7,5 +7,13 @@ from pipelines.cdc.control.models import (
     SchemaChange,
 )
 from pipelines.cdc.schema_requests.models import SchemaRequest
+from pipelines.cdc.tickets.models import SchemaTicket
 
-__all__ = ["CapturedTable", "Pipeline", "PipelineMinute", "SchemaChange", "SchemaRequest"]
+__all__ = [
+    "CapturedTable",
+    "Pipeline",
+    "PipelineMinute",
+    "SchemaChange",
+    "SchemaRequest",
+    "SchemaTicket",
+]

@@ -4,7 +4,12 @@ from django.urls import URLPattern
 
 from pipelines.cdc.control import urls as cdc
 from pipelines.cdc.schema_requests import urls as schema_requests
+from pipelines.cdc.tickets import urls as tickets
 
 app_name = "pipelines"
 
-urlpatterns: list[URLPattern] = [*cdc.ui_urlpatterns, *schema_requests.ui_urlpatterns]
+urlpatterns: list[URLPattern] = [
+    *cdc.ui_urlpatterns,
+    *schema_requests.ui_urlpatterns,
+    *tickets.ui_urlpatterns,
+]

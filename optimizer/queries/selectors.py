@@ -98,6 +98,12 @@ def top_shapes_visible(lake: str, user: User) -> QuerySet[TopShape]:
     return rows.filter(Exists(named), ~Exists(unseen), names_all_tables=True)
 
 
+def shapes_reading(lake: str, db: str, table: str, user: User) -> QuerySet[TopShape]:
+    """Return the shapes that read a table, those that took most time first."""
+    reading = TopShapeTable.objects.filter(db=db, table=table).values("shape")
+    return top_shapes_visible(lake, user).filter(pk__in=reading).order_by("-seconds")
+
+
 def get_top_shape_for_user(lake: str, digest: str, user: User) -> TopShape:
     """Return one shape.
 

@@ -1,8 +1,8 @@
-"""Posts a message to the team's chat, and only to the chat.
+"""Posts a message to the team's chat, or to an address that somebody gave for an answer.
 
-The address stands in the settings and its host on an allow-list. The name is resolved once, every
-address it has is checked, and the connection goes to the one that was checked: a name that changes
-its address in between changes nothing. Redirects are not followed. The address is a secret, so it
+Its host stands on an allow-list of the settings. The name is resolved once, every address it has is
+checked, and the connection goes to the one that was checked: a name that changes its address in
+between changes nothing. Redirects are not followed. The address is a secret, so it
 stands in no error and no row.
 """
 
@@ -43,8 +43,15 @@ class Target:
         return self.host if self.port == usual else f"{self.host}:{self.port}"
 
 
-def webhook_target(url: str, *, hosts: Sequence[str], allow_plain: bool) -> Target:
-    """Read the address.
+def webhook_target(
+    url: str,
+    *,
+    hosts: Sequence[str],
+    allow_plain: bool,
+    name: str = "LAKEWARDEN_WEBHOOK_URL",
+    hosts_setting: str = "LAKEWARDEN_WEBHOOK_HOSTS",
+) -> Target:
+    """Read the address; `name` says whose it is.
 
     Raises:
         RuleViolation: `webhook.scheme`, `webhook.address` or `webhook.host`, saying which setting.
@@ -55,20 +62,20 @@ def webhook_target(url: str, *, hosts: Sequence[str], allow_plain: bool) -> Targ
     except ValueError:
         host, port = "", None
     if not host or any(ord(sign) <= 0x20 or ord(sign) >= 0x7F for sign in url):
-        raise RuleViolation("webhook.address", "LAKEWARDEN_WEBHOOK_URL is no address of a webhook.")
+        raise RuleViolation("webhook.address", f"{name} is no address of a webhook.")
     if parts.username is not None or parts.password is not None:
-        raise RuleViolation("webhook.address", "LAKEWARDEN_WEBHOOK_URL must not carry a user.")
+        raise RuleViolation("webhook.address", f"{name} must not carry a user.")
     if parts.scheme != "https" and not (parts.scheme == "http" and allow_plain):
         raise RuleViolation(
             "webhook.scheme",
-            "LAKEWARDEN_WEBHOOK_URL must be https (LAKEWARDEN_WEBHOOK_PLAIN=1 allows http).",
+            f"{name} must be https (LAKEWARDEN_WEBHOOK_PLAIN=1 allows http).",
         )
     is_plain = parts.scheme == "http"
     usual = 80 if is_plain else 443
     port = port or usual
     named = {host, f"{host}:{port}"} if port == usual else {f"{host}:{port}"}
     if not named & {entry.strip().lower() for entry in hosts}:
-        raise RuleViolation("webhook.host", f"{host}:{port} is not in LAKEWARDEN_WEBHOOK_HOSTS.")
+        raise RuleViolation("webhook.host", f"{host}:{port} is not in {hosts_setting}.")
     path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
     return Target(is_plain, host, port, path)
 
@@ -106,6 +113,16 @@ def webhook_post(body: dict[str, Any], *, resolver: Resolver = resolve) -> None:
         hosts=settings.LAKEWARDEN_WEBHOOK_HOSTS,
         allow_plain=settings.LAKEWARDEN_WEBHOOK_PLAIN,
     )
+    json_post(target, body, resolver=resolver)
+
+
+def json_post(target: Target, body: dict[str, Any], *, resolver: Resolver = resolve) -> None:
+    """Send a JSON body to an address that `webhook_target` allowed.
+
+    Raises:
+        RuleViolation: its name leads to an address that is not allowed.
+        ExternalFailure: as of `webhook_post`.
+    """
     connection: http.client.HTTPConnection | None = None
     code = "silent"
     try:

@@ -11,6 +11,7 @@ import pymysql
 from csp.constants import NONE, SELF
 
 from portal.settings.driver_logs import driver_log_template
+from portal.settings.lists import listed
 
 pymysql.install_as_MySQLdb()
 
@@ -25,9 +26,7 @@ LAKEWARDEN_SIGN_IN = Path(os.environ.get("LAKEWARDEN_SIGN_IN", LAKEWARDEN_VAR / 
 LAKEWARDEN_REDIS_URL = os.environ.get("LAKEWARDEN_REDIS_URL", "redis://127.0.0.1:6379/0")
 LAKEWARDEN_BASE_URL = os.environ.get("LAKEWARDEN_BASE_URL", "http://127.0.0.1:8000").rstrip("/")
 LAKEWARDEN_COOLING_OFF_SECONDS = int(os.environ.get("LAKEWARDEN_COOLING_OFF_SECONDS", "86400"))
-LAKEWARDEN_PROBE_SECONDS = tuple(
-    int(part) for part in os.environ.get("LAKEWARDEN_PROBE_SECONDS", "0,3600,86400").split(",")
-)
+LAKEWARDEN_PROBE_SECONDS = tuple(map(int, listed("LAKEWARDEN_PROBE_SECONDS", "0,3600,86400")))
 # Refused in production: time may be played through only where no real lake hangs on it.
 LAKEWARDEN_ALLOW_PLAYED_TIME = False
 
@@ -245,11 +244,12 @@ LAKEWARDEN_DRIVER_LOG_URL = driver_log_template(os.environ.get("LAKEWARDEN_DRIVE
 # A message for each report or alarm to a chat, by an incoming webhook; empty = none.
 LAKEWARDEN_WEBHOOK_URL = os.environ.get("LAKEWARDEN_WEBHOOK_URL", "")
 LAKEWARDEN_WEBHOOK_SHAPE = os.environ.get("LAKEWARDEN_WEBHOOK_SHAPE", "slack")
-LAKEWARDEN_WEBHOOK_HOSTS = tuple(os.environ.get("LAKEWARDEN_WEBHOOK_HOSTS", "").split(","))
-LAKEWARDEN_WEBHOOK_NETWORKS = tuple(
-    filter(None, os.environ.get("LAKEWARDEN_WEBHOOK_NETWORKS", "").split(","))
-)
+LAKEWARDEN_WEBHOOK_HOSTS = listed("LAKEWARDEN_WEBHOOK_HOSTS")
+LAKEWARDEN_WEBHOOK_NETWORKS = listed("LAKEWARDEN_WEBHOOK_NETWORKS")
 LAKEWARDEN_WEBHOOK_PLAIN = os.environ.get("LAKEWARDEN_WEBHOOK_PLAIN", "") == "1"
+# Days until a released ticket for a change of schema expires; hosts that may be told of tickets.
+LAKEWARDEN_CDC_TICKET_DAYS = int(os.environ.get("LAKEWARDEN_CDC_TICKET_DAYS", "14"))
+LAKEWARDEN_CALLBACK_HOSTS = listed("LAKEWARDEN_CALLBACK_HOSTS")
 
 # Requests a minute that a signed-in person and an API token may send to the API, per process.
 LAKEWARDEN_API_PER_MINUTE = int(os.environ.get("LAKEWARDEN_API_PER_MINUTE", "600"))
@@ -334,9 +334,7 @@ LAKEWARDEN_DRILL_PROOF_DAYS = int(os.environ.get("LAKEWARDEN_DRILL_PROOF_DAYS", 
 LAKEWARDEN_PASSWORD_DIR = Path(
     os.environ.get("LAKEWARDEN_PASSWORD_DIR", LAKEWARDEN_VAR / "cluster_passwords")
 )
-LAKEWARDEN_CLUSTER_ADDRESSES = tuple(
-    filter(None, os.environ.get("LAKEWARDEN_CLUSTER_ADDRESSES", "").split(","))
-)
+LAKEWARDEN_CLUSTER_ADDRESSES = listed("LAKEWARDEN_CLUSTER_ADDRESSES")
 # Where the head of the audit chain is kept outside of the database, and the key of its seal; best
 # of another account than that of the web process.
 LAKEWARDEN_AUDIT_ANCHORS = Path(
@@ -350,9 +348,7 @@ LAKEWARDEN_AUDIT_MAIL = os.environ.get("LAKEWARDEN_AUDIT_MAIL", "1") == "1"
 # Seconds that a refresh of the fast, the slow and the very large table lane may take at a front
 # end, and what
 # it may take beyond (its call to others, and a metastore that hangs) before we stop to listen.
-LAKEWARDEN_REFRESH_SECONDS = tuple(
-    int(part) for part in os.environ.get("LAKEWARDEN_REFRESH_SECONDS", "60,300,1800").split(",")
-)
+LAKEWARDEN_REFRESH_SECONDS = tuple(map(int, listed("LAKEWARDEN_REFRESH_SECONDS", "60,300,1800")))
 LAKEWARDEN_REFRESH_BEYOND = float(os.environ.get("LAKEWARDEN_REFRESH_BEYOND", "75"))
 # Off, a cluster has one line for all, one statement after the other, the oldest first: only to see
 # what lanes are worth (bench/refresh_lanes.py).

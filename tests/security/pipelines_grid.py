@@ -26,6 +26,8 @@ NEW = {
     "table_type": "MERGE_ON_READ",
     "changelog": "DIRECTORY",
 }
+TICKET = ("ticket_id:schema_ticket_id",)
+STATEMENT = {"statement": "ALTER TABLE spare DROP qty", **WHY}
 DECISION = {"digest": "@schema_digest", **WORD}
 
 PIPELINES: Mapping[str, Row] = {
@@ -48,6 +50,20 @@ PIPELINES: Mapping[str, Row] = {
     "pipelines:schema-request-decide": post_only(
         ADMINS, "request_id:schema_request_id", **DECISION
     ),
+    "pipelines:tickets": Row(STAFF, values=NAME),
+    "pipelines:ticket-open": Row(
+        STAFF, STAFF, values=NAME, body={"do": "open", "table": "shop.spare", **STATEMENT}
+    ),
+    "pipelines:schema-ticket": Row(STAFF, values=TICKET),
+    "pipelines:schema-ticket-decide": post_only(
+        frozenset({"admin"}), *TICKET, digest="@ticket_digest", **WORD
+    ),
+    "pipelines:schema-ticket-withdraw": post_only(frozenset({"requester"}), *TICKET, **WHY),
+    "pipelines-api:tickets": Row(
+        STAFF, STAFF, values=NAME, body={"db": "shop", "table": "spare", **STATEMENT}
+    ),
+    "pipelines-api:schema-ticket": Row(STAFF, values=TICKET),
+    "pipelines-api:schema-ticket-withdraw": post_only(frozenset({"requester"}), *TICKET, **WHY),
     "pipelines-api:pipelines": Row(STAFF, ADMINS, body={**API_SERVER, **NEW}),
     "pipelines-api:pipeline-test": post_only(ADMINS, **API_SERVER, **NEW),
     "pipelines-api:pipeline": Row(STAFF, values=NAME),

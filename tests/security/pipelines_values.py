@@ -10,14 +10,16 @@ from pipelines.cdc.control.domain.states import Desired
 from pipelines.cdc.control.services.pipelines import pipeline_create
 from pipelines.cdc.control.services.reports import schemas_take
 from pipelines.cdc.schema_requests.services import requests_open
+from pipelines.cdc.tickets.services.opening import Wanted, ticket_open
 from pipelines.models import CapturedTable, Pipeline, SchemaRequest
 from portal.access.actors import Actor
 from tests.security.pipelines_grid import NEW, SERVER
 
 _BY = Actor("ada", is_staff=True, is_admin=True, is_fresh=True)
-_FIRST = (Column("id", "int(11)"), Column("qty", "int(11)"))
+_REQUESTER = Actor("anna", is_staff=True, is_admin=True)
+_FIRST = (Column("id", "int(11)", is_nullable=False), Column("qty", "int(11)"))
 _ADDED = (*_FIRST, Column("phone", "varchar(20)"))
-_RISKY = (Column("id", "int(11)"), Column("qty", "varchar(9)"), Column("phone", "varchar(20)"))
+_RISKY = (_FIRST[0], Column("qty", "varchar(9)"), Column("phone", "varchar(20)"))
 
 
 def pipelines_values(now: datetime) -> Mapping[str, Any]:
@@ -33,15 +35,20 @@ def pipelines_values(now: datetime) -> Mapping[str, Any]:
             zip((_FIRST, _ADDED, _RISKY), statements, strict=True), start=1
         )
     ]
-    schemas_take(shop, schemas, now=now)
+    others = [TableSchema("shop", one, 1, 100, _FIRST, ("id",)) for one in ("items", "spare")]
+    schemas_take(shop, [*schemas, *others], now=now)
     requests_open("main", now=now)
     request = SchemaRequest.objects.get()
+    wanted = Wanted("shop", "items", "ALTER TABLE items DROP qty", "not read")
+    ticket = ticket_open(shop, wanted, by=_REQUESTER, now=now)
     return {
         "pipeline_name": shop.name,
         "paused_pipeline": resting.name,
-        "captured_id": CapturedTable.objects.get().pk,
+        "captured_id": CapturedTable.objects.get(table="orders").pk,
         "schema_request_id": request.pk,
         "schema_digest": request.digest,
+        "schema_ticket_id": ticket.pk,
+        "ticket_digest": ticket.digest,
     }
 
 

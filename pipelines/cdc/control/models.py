@@ -133,6 +133,12 @@ class CapturedTable(models.Model):
         max_length=64, blank=True, help_text="the program whose counts are in `counted`"
     )
     counted = models.JSONField(default=dict, help_text="its counts, as they are in the sums")
+    lake_columns = models.JSONField(
+        default=list, help_text="name and type of each column of the lake's table, as last told"
+    )
+    prepared = models.JSONField(
+        default=list, help_text="columns that the lake's table got ahead of a change"
+    )
 
     class Meta:
         constraints: ClassVar = [

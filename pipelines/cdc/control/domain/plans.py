@@ -2,6 +2,9 @@
 
 Schemas are decided in their order: behind one that waits all later ones are held too, for they may
 stand on it. A column that came later is kept aside until somebody says how the lake may have it.
+
+The lake's table may be prepared for a change that was approved before it ran at the source. What it
+got stays, whether the change comes or not: Hudi cannot take a column away.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,6 +16,7 @@ from pipelines.cdc.changes.domain.schemas import TableSchema
 from pipelines.cdc.control.domain.spec import safe_name
 from pipelines.cdc.schema.domain.classes import SchemaChange
 from pipelines.cdc.schema.domain.targets import Needs, TargetChange, target_changes
+from pipelines.cdc.schema.domain.type_changes import widens_in_place
 from pipelines.cdc.schema.domain.types import lake_type, parse_type
 
 _LONGEST = 128
@@ -53,6 +57,15 @@ class DecidedSchema:
 
 
 @dataclass(frozen=True, slots=True)
+class Prepared:
+    """What the lake's table got ahead of a change: columns that are new, or wider."""
+
+    after: int
+    """Number of the schema that held when it was prepared."""
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TablePlan:
     """Columns of the lake's table, and what happens to the records of each schema."""
 
@@ -68,12 +81,15 @@ class TablePlan:
         return applied[-1].aside if applied else ()
 
 
-def table_plan(decided: Sequence[DecidedSchema]) -> TablePlan:
+def table_plan(decided: Sequence[DecidedSchema], prepared: Sequence[Prepared] = ()) -> TablePlan:
     """Return the plan of a table from its schemas in their order; the first needs no decision."""
     target, plans = _Target(), list[SchemaPlan]()
     is_held = False
     for one in decided:
         is_held = is_held or one.decision.holds or not target.take(one)
+        for ahead in prepared:
+            if ahead.after == one.schema.number:
+                target.prepare(ahead.columns)
         if is_held:
             plans.append(SchemaPlan(one.schema.number, is_held=True))
             continue
@@ -101,7 +117,16 @@ class _Target:
         self.choices: dict[str, Choice] = {}
         """Of columns that came later."""
         self.replays: list[Replay] = []
+        self._spare: set[str] = set()
+        """Columns that were prepared and that no column of the source has yet."""
         self._is_new = True
+
+    def prepare(self, columns: Iterable[Column]) -> None:
+        """Add what the table got ahead of a change, or widen what it has."""
+        for column in columns:
+            if column.name not in self.types:
+                self._spare.add(column.name)
+            self.types[column.name] = column.type
 
     def take(self, one: DecidedSchema) -> bool:
         """Add what a schema brings; False where the table would have to be built again."""
@@ -123,13 +148,21 @@ class _Target:
 
     def _alter(self, change: TargetChange, one: DecidedSchema) -> None:
         if change.needs is Needs.WIDEN:
-            self.types[self.names[change.column]] = change.type
+            self._widen(change, one)
         elif change.needs is Needs.COPY and change.source != change.column:
             self._rename(change)
         elif change.needs is Needs.COPY:
             self._add(change.column, change.type, suffix=f"_{one.schema.number}")
         else:
             self._choose(change, one)
+
+    def _widen(self, change: TargetChange, one: DecidedSchema) -> None:
+        """Widen a column; one that was prepared may be wider already, or of another type."""
+        name = self.names[change.column]
+        if widens_in_place(self.types[name], change.type):
+            self.types[name] = change.type
+        elif not widens_in_place(change.type, self.types[name]):
+            self._add(change.column, change.type, suffix=f"_{one.schema.number}")
 
     def _rename(self, change: TargetChange) -> None:
         """Keep the lake's name of a column that the source renamed, so that readers go on."""
@@ -148,7 +181,11 @@ class _Target:
             self.replays.append(Replay(turn, (change.column,)))
 
     def _add(self, name: str, kind: str, *, suffix: str = "") -> None:
-        lake = _free(f"{safe_name(name)}{suffix}", self.types)
+        lake = f"{safe_name(name)}{suffix}"[:_LONGEST]
+        if lake in self._spare and self.types[lake] == kind:
+            self._spare.remove(lake)
+        else:
+            lake = _free(lake, self.types)
         self.names[name], self.types[lake] = lake, kind
 
 

@@ -1,5 +1,6 @@
 """Says how the lake may have a column that a source added: its values stay aside until then."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from django.db import transaction
@@ -23,6 +24,16 @@ from portal.lake.errors import RuleViolation, StaleState
 def columns_pending(table: CapturedTable) -> tuple[str, ...]:
     """Return the columns of a table that wait for somebody's word."""
     return plan_of(table, table.schemas.all()).pending
+
+
+def choices_handed_over(said: Mapping[str, str]) -> dict[str, Choice]:
+    """Return what may be done at once with columns of which an owner spoke before they came.
+
+    A protection that the apply does not know leaves its column aside: no value is written plainly
+    that somebody wanted protected.
+    """
+    known = {one.value: one for one in Choice if one is not Choice.REFUSED}
+    return {column: known.get(one, Choice.PENDING) for column, one in said.items()}
 
 
 def column_choose(

@@ -11,6 +11,7 @@ from pipelines.cdc.control.domain.plans import (
     Choice,
     DecidedSchema,
     Decision,
+    Prepared,
     TablePlan,
     table_plan,
 )
@@ -52,9 +53,10 @@ def orders_json(lake: str) -> dict[str, Any]:
     return plain
 
 
-def plan_of(row: CapturedTable, stored: Iterable[SchemaChange]) -> TablePlan:
-    """Return what happens to the records of each schema of a table."""
-    return table_plan([_decided(row, one) for one in sorted(stored, key=lambda one: one.number)])
+def plan_of(row: CapturedTable, stored: Iterable[SchemaChange], *ahead: DecidedSchema) -> TablePlan:
+    """Return what happens to the records of each schema of a table; `ahead` are yet to come."""
+    decided = [_decided(row, one) for one in sorted(stored, key=lambda one: one.number)]
+    return table_plan([*decided, *ahead], msgspec.convert(row.prepared, tuple[Prepared, ...]))
 
 
 def locations_find(lake: str) -> None:

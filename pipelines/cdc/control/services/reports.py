@@ -17,6 +17,7 @@ from pipelines.cdc.capture.engine.progress import Progress
 from pipelines.cdc.changes.domain.schemas import Column, TableSchema
 from pipelines.cdc.control.domain.plans import Decision
 from pipelines.cdc.control.domain.spec import target_name
+from pipelines.cdc.control.services.announced import Announced, announced
 from pipelines.cdc.control.services.pipelines import locked
 from pipelines.cdc.schema.domain.classes import SchemaChange as Change
 from pipelines.cdc.schema.domain.classes import classify, worst
@@ -149,6 +150,9 @@ def _schema_add(row: CapturedTable, schema: TableSchema, *, now: datetime) -> No
         changes = classify(schema_of(row, before), schema, statement, partitioning=fixed)
     cls = worst(changes)
     decision = _decision(before, changes, cls)
+    ahead = announced(row, schema, changes, now=now) if changes else None
+    if ahead is not None:
+        decision = Decision.APPROVED
     SchemaChange.objects.create(
         captured=row,
         number=schema.number,
@@ -159,8 +163,10 @@ def _schema_add(row: CapturedTable, schema: TableSchema, *, now: datetime) -> No
         change_class=cls.value,
         changes=msgspec.to_builtins(changes),
         decision=decision.value,
-        decided_by="" if decision is not Decision.APPROVED else "rules",
+        decided_by=_decider(decision, ahead),
         decided_at=now if decision is Decision.APPROVED else None,
+        decided_reason=ahead.reason if ahead else "",
+        column_choices={name: one.value for name, one in ahead.choices.items()} if ahead else {},
         seen_at=now,
     )
     row.schema_number, row.key = schema.number, list(schema.key)
@@ -181,6 +187,12 @@ def _decision(before: SchemaChange | None, changes: Iterable[Change], cls: Class
     if before is None or not tuple(changes):
         return Decision.NONE
     return Decision.APPROVED if cls is Class.AUTO else Decision.WAITING
+
+
+def _decider(decision: Decision, ahead: Announced | None) -> str:
+    if decision is not Decision.APPROVED:
+        return ""
+    return ahead.by if ahead else "rules"
 
 
 def schema_of(row: CapturedTable, stored: SchemaChange) -> TableSchema:

@@ -26,7 +26,8 @@ from optimizer.models import RemovalPlan
 from optimizer.removals.services.removals import REMOVALS
 from pipelines.cdc.schema_requests.services import REQUESTS as SCHEMAS
 from pipelines.cdc.schema_requests.services import change_digest
-from pipelines.models import SchemaRequest
+from pipelines.cdc.tickets.services.tickets import TICKETS, ticket_digest
+from pipelines.models import SchemaRequest, SchemaTicket
 from portal.approvals.models import Proposal
 from portal.approvals.proposals import ProposalKind
 from portal.runs.models import Run
@@ -139,6 +140,19 @@ def _schema(who: str, now: datetime, n: int) -> Proposal:
     return _put(SCHEMAS, row, who, now, n_needed=1)
 
 
+def _ticket(who: str, now: datetime, n: int) -> Proposal:
+    captured = waiting_change(n, now).captured
+    row = SchemaTicket(
+        **_common(who, now),
+        **{"state": "PENDING", "db": "sales", "table": "orders", "captured": captured},
+        **{"base_number": captured.schema_number, "statement": "ALTER TABLE orders DROP qty"},
+        **{"columns": [], "key": ["id"], "changes": [], "change_class": "person"},
+    )
+    row.digest = ticket_digest(row)
+    row.save(force_insert=True)
+    return _put(TICKETS, row, who, now, n_needed=1)
+
+
 CASES = {
     "drop plan": Case(PLANS, _plan),
     "relocation plan": Case(FIXES, _fix),
@@ -153,5 +167,6 @@ CASES = {
         approved="RUNNING",
     ),
     "removal": Case(REMOVALS, _removal, rests_on_policy=False),
+    "ticket": Case(TICKETS, _ticket, rests_on_policy=False, n_needed=1, cool=timedelta(0)),
     "schema": Case(SCHEMAS, _schema, rests_on_policy=False, n_needed=1, cool=timedelta(0)),
 }

@@ -17,6 +17,7 @@ from pipelines.cdc.control.domain.plans import (
     Choice,
     DecidedSchema,
     Decision,
+    Prepared,
     TablePlan,
     table_plan,
 )
@@ -169,3 +170,48 @@ def test_columns_whose_names_the_lake_cannot_tell_apart_get_two(first: DecidedSc
         [DecidedSchema(schema(1, {"id": "int", "naïve": "int", "na-ve": "int"}), Decision.NONE)]
     )
     assert list(lake(plan)) == ["id", "na_ve", "na_ve_2"]
+
+
+class TestPrepared:
+    """The lake's table may have got columns before their change came."""
+
+    @staticmethod
+    def ahead(ddl: str, columns: Columns, **choices: Choice) -> tuple[DecidedSchema, Prepared]:
+        first = DecidedSchema(schema(1, FIRST), Decision.NONE)
+        change = after(first, columns, ddl, Decision.APPROVED, **choices)
+        now = set(table_plan([first]).columns)
+        more = tuple(one for one in table_plan([first, change]).columns if one not in now)
+        return change, Prepared(1, more)
+
+    @pytest.mark.parametrize(
+        ("ddl", "columns", "choices"),
+        [
+            ("ALTER TABLE orders MODIFY Qty varchar(20)", {**FIRST, "Qty": "varchar(20)"}, {}),
+            ("ALTER TABLE orders MODIFY Qty bigint", {**FIRST, "Qty": "bigint"}, {}),
+            ("ALTER TABLE orders ADD a int", {**FIRST, "a": "int"}, {"a": Choice.PLAIN}),
+        ],
+    )
+    def test_the_change_takes_what_was_prepared_for_it(
+        self, ddl: str, columns: Columns, choices: dict[str, Choice]
+    ) -> None:
+        change, prepared = self.ahead(ddl, columns, **choices)
+        first = DecidedSchema(schema(1, FIRST), Decision.NONE)
+        waiting = table_plan([first], [prepared])
+        assert set(waiting.columns) > set(table_plan([first]).columns) or "bigint" in ddl
+        assert [one.number for one in waiting.schemas] == [1]
+        came = table_plan([first, change], [prepared])
+        assert came.columns == waiting.columns
+        assert came.schemas == table_plan([first, change]).schemas
+        can_be_ordered(came)
+
+    def test_what_was_prepared_for_another_change_stays(self) -> None:
+        _, prepared = self.ahead("ALTER TABLE orders MODIFY Qty bigint", {**FIRST, "Qty": "bigint"})
+        first = DecidedSchema(schema(1, FIRST), Decision.NONE)
+        text = after(first, {**FIRST, "Qty": "text"}, "ALTER TABLE orders MODIFY Qty text")
+        other = table_plan([first, text], [prepared])
+        assert lake(other) == {
+            **{"id": "int", "qty": "bigint", "note": "string"},
+            "qty_2": "string",
+        }
+        narrow = after(first, {**FIRST, "Qty": "mediumint"}, "ALTER TABLE orders COMMENT='x'")
+        assert lake(table_plan([first, narrow], [prepared]))["qty"] == "bigint"

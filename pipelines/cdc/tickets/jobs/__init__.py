@@ -1,0 +1,1 @@
+"""The Spark program of the dry run of a ticket."""
