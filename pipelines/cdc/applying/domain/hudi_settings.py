@@ -12,8 +12,8 @@ from pipelines.cdc.applying.domain.messages import TableOrder
 VERSION = "_lw_version"
 """The column with the version of a row; Hudi orders rows of a key by it."""
 MARKS = "lakewarden."
-NUMBER, BATCHES, NEWEST, POSITION, CHANGED_AT = (
-    f"{MARKS}{name}" for name in ("number", "batches", "version", "position", "changed_at")
+NUMBER, BATCHES, NEWEST, POSITION, CHANGED_AT, KEYS = (
+    f"{MARKS}{name}" for name in ("number", "batches", "version", "position", "changed_at", "keys")
 )
 """What each commit says of itself: in the commit, so that rows and position are one write."""
 

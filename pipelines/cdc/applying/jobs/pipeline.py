@@ -44,6 +44,7 @@ class PipelineRun:
     _progress: PipelineProgress = field(init=False)
     _query: StreamingQuery | None = None
     _is_stopping: bool = False
+    _is_moved: bool = False
     _busy: threading.Lock = field(default_factory=threading.Lock)
     _head: Head | None = None
     _lag: float = 0.0
@@ -59,11 +60,20 @@ class PipelineRun:
             if order.retry != self.order.retry:
                 self.attempts.hurry()
             self.order, self.orders = order, orders
-            if self._query is not None:
+            places = {one.name: one.location for one in order.tables}
+            self._is_moved |= any(
+                places.get(name, one.order.location) != one.order.location
+                for name, one in self.tables.items()
+            )
+            if self._query is not None and not self._is_moved:
                 self._open_tables()
 
     def tend(self) -> bool:
         """Start or stop the query as ordered, do what waits; returns whether anything was."""
+        if self._is_moved:
+            # A table of another place begins with the changelog; the others skip what they have.
+            self.stop()
+            self._is_moved = False
         if self.order.is_paused:
             is_changed = self._query is not None
             self.stop()
@@ -142,8 +152,10 @@ class PipelineRun:
         """
         numbers = self._numbers()
         first = self.order.first_batch
-        has = [table.known | table.in_waiting for table in self.tables.values()]
-        needed = [one.first_missing(first) for one in has]
+        needed = [
+            (table.known | table.in_waiting).first_missing(max(first, table.order.first_batch))
+            for table in self.tables.values()
+        ]
         if numbers and needed and min(needed) < min(numbers):
             raise StaleState(
                 "cdc.trimmed",

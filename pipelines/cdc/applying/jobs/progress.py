@@ -48,9 +48,12 @@ class PipelineProgress:
         self.seen = Numbers()
 
     def restore(self, table: TableRun) -> bool:
-        """Tell a table which batches it has; False where its commits say that it lost some."""
+        """Tell a table which batches it has; False where it lost some, or lies elsewhere now."""
         said = self._tables.get(str(table.order.id), {})
         marks = table.writer.marks
+        if said and said.get("location", table.order.location) != table.order.location:
+            table.known = marks.batches
+            return False
         table.replayed, table.retried = tuple(said.get("replayed", ())), said.get("retried", "")
         table.known = marks.batches
         if marks.number < int(said.get("commits", 0)):
@@ -69,6 +72,7 @@ class PipelineProgress:
             str(one.order.id): {
                 "known": str(one.known),
                 "commits": one.writer.marks.number,
+                "location": one.order.location,
                 "replayed": one.replayed,
                 "retried": one.retried,
             }

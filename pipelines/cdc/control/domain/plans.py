@@ -2,6 +2,7 @@
 
 Schemas are decided in their order: behind one that waits all later ones are held too, for they may
 stand on it. A column that came later is kept aside until somebody says how the lake may have it.
+A protection belongs to a column of the lake and goes with it, whatever its source calls it later.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +12,7 @@ from enum import StrEnum
 from pipelines.cdc.applying.domain.messages import Column, Replay, SchemaPlan
 from pipelines.cdc.changes.domain.schemas import TableSchema
 from pipelines.cdc.control.domain.spec import safe_name
+from pipelines.cdc.protecting.domain.protections import PLAIN, Protection
 from pipelines.cdc.schema.domain.classes import SchemaChange
 from pipelines.cdc.schema.domain.targets import Needs, TargetChange, target_changes
 from pipelines.cdc.schema.domain.types import lake_type, parse_type
@@ -37,7 +39,7 @@ class Choice(StrEnum):
     """What the lake may have of a column that came later."""
 
     PENDING = "pending"
-    PLAIN = "plain"
+    LIVE = "live"
     REFUSED = "refused"
 
 
@@ -50,6 +52,8 @@ class DecidedSchema:
     changes: tuple[SchemaChange, ...] = ()
     choices: Mapping[str, Choice] = field(default_factory=dict)
     """Of columns that came with it; those without a word are pending."""
+    protections: Mapping[str, Protection] = field(default_factory=dict)
+    """Of columns that came with it; those without one are plain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,20 @@ class TablePlan:
     schemas: tuple[SchemaPlan, ...]
     replays: tuple[Replay, ...]
     refused: tuple[str, ...]
+    protections: Mapping[str, Protection] = field(default_factory=dict)
+    """Of columns of the lake's table that are not plain."""
+    origins: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    """With which schema each column of the source came, and its name then."""
+
+    @property
+    def live(self) -> Mapping[str, str]:
+        """Columns of the lake by those of the newest applied schema."""
+        applied = [plan for plan in self.schemas if not plan.is_held]
+        return applied[-1].live if applied else {}
+
+    def protection_of(self, source: str) -> Protection:
+        """Return the protection of a column of the newest applied schema."""
+        return self.protections.get(self.live.get(source, ""), PLAIN)
 
     @property
     def pending(self) -> tuple[str, ...]:
@@ -88,7 +106,25 @@ def table_plan(decided: Sequence[DecidedSchema]) -> TablePlan:
         refused=tuple(
             sorted(name for name, choice in target.choices.items() if choice is Choice.REFUSED)
         ),
+        protections={name: one for name, one in target.protections.items() if one != PLAIN},
+        origins=target.origins,
     )
+
+
+def choices_of(stored: Mapping[str, str]) -> dict[str, tuple[Choice, Protection]]:
+    """Read what was said of columns: `refused`, or the protection with which they are live."""
+    return {name: choice_of(text) for name, text in stored.items()}
+
+
+def choice_of(text: str) -> tuple[Choice, Protection]:
+    """Read what was said of one column.
+
+    Raises:
+        RuleViolation: `cdc.protection`.
+    """
+    if text in {Choice.PENDING.value, Choice.REFUSED.value}:
+        return Choice(text), PLAIN
+    return Choice.LIVE, Protection.parse(text)
 
 
 class _Target:
@@ -98,8 +134,11 @@ class _Target:
         self.names: dict[str, str] = {}
         """The lake's column by the source's, of those that are live."""
         self.types: dict[str, str] = {}
+        self.protections: dict[str, Protection] = {}
+        """By the lake's column."""
         self.choices: dict[str, Choice] = {}
         """Of columns that came later."""
+        self.origins: dict[str, tuple[int, str]] = {}
         self.replays: list[Replay] = []
         self._is_new = True
 
@@ -108,7 +147,9 @@ class _Target:
         if self._is_new:
             self._is_new = False
             for column in one.schema.columns:
-                self._add(column.name, lake_type(parse_type(column.type)))
+                name, protection = column.name, one.protections.get(column.name, PLAIN)
+                self._add(name, lake_type(parse_type(column.type)), protection)
+                self.origins[name] = one.schema.number, name
             return True
         # A column of the key or of the partitioning is judged by whoever decides.
         needed = target_changes(one.changes, fixed=one.schema.key)
@@ -117,39 +158,59 @@ class _Target:
         for gone in _dropped(one.changes):
             self.names.pop(gone, None)
             self.choices.pop(gone, None)
+            self.origins.pop(gone, None)
         for change in needed:
             self._alter(change, one)
         return True
 
     def _alter(self, change: TargetChange, one: DecidedSchema) -> None:
-        if change.needs is Needs.WIDEN:
-            self.types[self.names[change.column]] = change.type
-        elif change.needs is Needs.COPY and change.source != change.column:
-            self._rename(change)
-        elif change.needs is Needs.COPY:
-            self._add(change.column, change.type, suffix=f"_{one.schema.number}")
-        else:
+        former = change.source or change.column
+        if change.needs is Needs.ADD:
             self._choose(change, one)
-
-    def _rename(self, change: TargetChange) -> None:
-        """Keep the lake's name of a column that the source renamed, so that readers go on."""
-        former = self.names.pop(change.source, "")
-        if former and self.types[former] == change.type:
-            self.names[change.column] = former
+        elif former not in self.names:
+            self._rename_choice(former, change.column)
+        elif change.needs is Needs.WIDEN:
+            lake = self.names[change.column]
+            self.types[lake] = self.protections[lake].lake_type(change.type)
         else:
-            self._add(change.column, change.type)
+            self._copy(former, change, one.schema.number)
+
+    def _copy(self, former: str, change: TargetChange, number: int) -> None:
+        """Keep the lake's column where it has room, as of one that was only renamed; else add."""
+        before = self.names.pop(former)
+        protection = self.protections[before]
+        if former != change.column:
+            self._rename_choice(former, change.column)
+            if self.choices.get(change.column) is Choice.LIVE:
+                self._replay(number, change.column)
+        if self.types[before] == protection.lake_type(change.type):
+            self.names[change.column] = before
+        else:
+            suffix = f"_{number}" if former == change.column else ""
+            self._add(change.column, change.type, protection, suffix=suffix)
+
+    def _rename_choice(self, former: str, column: str) -> None:
+        """Carry what was said of a column, and that nothing was said, to its new name."""
+        if former in self.choices:
+            self.choices[column] = self.choices.pop(former)
+        if former in self.origins:
+            self.origins[column] = self.origins.pop(former)
 
     def _choose(self, change: TargetChange, one: DecidedSchema) -> None:
-        choice = one.choices.get(change.column, Choice.PENDING)
-        self.choices[change.column] = choice
-        if choice is Choice.PLAIN:
-            self._add(change.column, change.type)
-            turn = f"{one.schema.number}:{change.column}"
-            self.replays.append(Replay(turn, (change.column,)))
+        number, name = one.schema.number, change.column
+        choice = one.choices.get(name, Choice.PENDING)
+        self.choices[name], self.origins[name] = choice, (number, name)
+        if choice is Choice.LIVE:
+            self._add(name, change.type, one.protections.get(name, PLAIN))
+            self._replay(number, name)
 
-    def _add(self, name: str, kind: str, *, suffix: str = "") -> None:
+    def _replay(self, number: int, column: str) -> None:
+        self.replays.append(Replay(f"{number}:{column}", (column,)))
+
+    def _add(self, name: str, kind: str, protection: Protection, *, suffix: str = "") -> None:
         lake = _free(f"{safe_name(name)}{suffix}", self.types)
-        self.names[name], self.types[lake] = lake, kind
+        self.names[name], self.types[lake] = lake, protection.lake_type(kind)
+        self.protections[lake] = protection
 
 
 def _dropped(changes: Iterable[SchemaChange]) -> list[str]:

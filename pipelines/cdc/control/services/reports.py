@@ -18,13 +18,15 @@ from pipelines.cdc.changes.domain.schemas import Column, TableSchema
 from pipelines.cdc.control.domain.plans import Decision
 from pipelines.cdc.control.domain.spec import target_name
 from pipelines.cdc.control.services.pipelines import locked
+from pipelines.cdc.protecting.domain.columns import check_table
+from pipelines.cdc.protecting.domain.protections import Protection
 from pipelines.cdc.schema.domain.classes import SchemaChange as Change
 from pipelines.cdc.schema.domain.classes import classify, worst
 from pipelines.cdc.schema.domain.ddl import read_statement
 from pipelines.cdc.schema.domain.type_changes import Class
 from pipelines.models import CapturedTable, Pipeline, PipelineMinute, SchemaChange
 from portal.audit.services import audit_record
-from portal.lake.errors import PortalError
+from portal.lake.errors import PortalError, RuleViolation
 
 
 def progress_take(pipeline: Pipeline, told: Progress, *, now: datetime) -> None:
@@ -128,6 +130,7 @@ def _table_add(pipeline: Pipeline, schema: TableSchema, *, refused: str = "") ->
     locked(pipeline)
     same_target = CapturedTable.objects.filter(lake=pipeline.lake, target_db=pipeline.target_db)
     taken = set(same_target.values_list("target_table", flat=True))
+    name = f"{schema.db}.{schema.table}"
     return CapturedTable.objects.create(
         pipeline=pipeline,
         db=schema.db,
@@ -137,6 +140,8 @@ def _table_add(pipeline: Pipeline, schema: TableSchema, *, refused: str = "") ->
         target_table=target_name(schema.db, schema.table, taken=taken),
         key=list(schema.key),
         refused=refused,
+        protections=pipeline.protections.get(name, {}),
+        partition_column=pipeline.partitions.get(name, ""),
     )
 
 
@@ -149,6 +154,8 @@ def _schema_add(row: CapturedTable, schema: TableSchema, *, now: datetime) -> No
         changes = classify(schema_of(row, before), schema, statement, partitioning=fixed)
     cls = worst(changes)
     decision = _decision(before, changes, cls)
+    reason = "" if before is not None else _unprotectable(row, schema)
+    decision = Decision.REFUSED if reason else decision
     SchemaChange.objects.create(
         captured=row,
         number=schema.number,
@@ -159,8 +166,9 @@ def _schema_add(row: CapturedTable, schema: TableSchema, *, now: datetime) -> No
         change_class=cls.value,
         changes=msgspec.to_builtins(changes),
         decision=decision.value,
-        decided_by="" if decision is not Decision.APPROVED else "rules",
-        decided_at=now if decision is Decision.APPROVED else None,
+        decided_by="rules" if decision is Decision.APPROVED or reason else "",
+        decided_at=now if decision is Decision.APPROVED or reason else None,
+        decided_reason=reason,
         seen_at=now,
     )
     row.schema_number, row.key = schema.number, list(schema.key)
@@ -175,6 +183,16 @@ def _schema_add(row: CapturedTable, schema: TableSchema, *, now: datetime) -> No
             data={"number": schema.number, "class": cls.value, "decision": decision.value},
             now=now,
         )
+
+
+def _unprotectable(row: CapturedTable, schema: TableSchema) -> str:
+    """Say why a table cannot be protected and partitioned as it was asked to; empty: it can."""
+    try:
+        said = {name: Protection.parse(text) for name, text in row.protections.items()}
+        check_table(schema, said, row.partition_column)
+    except RuleViolation as error:
+        return error.message
+    return ""
 
 
 def _decision(before: SchemaChange | None, changes: Iterable[Change], cls: Class) -> Decision:
