@@ -33,9 +33,9 @@ def filled(kept: DataFrame, target: Target, wanted: Mapping[str, str]) -> DataFr
             )
         )
     )
-    for name, n in by_target.items():
-        text = protected(F.col(f"_lw_v{n}"), by_column.get(name), row="_lw_id", version=VERSION)
-        values = values.withColumn(f"_lw_v{n}", text)
+    for name, at in by_target.items():
+        text = protected(F.col(f"_lw_v{at}"), by_column.get(name), row="_lw_id", version=VERSION)
+        values = values.withColumn(f"_lw_v{at}", text)
     names = list(key_columns(order))
     values = _with_key(values, order, by_column)
     now = target.read()
