@@ -370,8 +370,7 @@ LAKEWARDEN_RESULT_DAYS = int(os.environ.get("LAKEWARDEN_RESULT_DAYS", "7"))
 # For how many days after the end of a run the log of its driver stays on the host that captured it.
 LAKEWARDEN_DRIVER_LOG_DAYS = int(os.environ.get("LAKEWARDEN_DRIVER_LOG_DAYS", "30"))
 
-# For how many days the past of Iceberg tables is kept: commits, tasks, how files lie of which some
-# are left, queries; and how much of a lake's recorded queries may wait on the disk.
+# For how many days the past of tables is kept, and how much of recorded queries may wait on disk.
 LAKEWARDEN_OPTIMIZER_COMMIT_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_COMMIT_DAYS", "30"))
 LAKEWARDEN_OPTIMIZER_TASK_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_TASK_DAYS", "180"))
 LAKEWARDEN_OPTIMIZER_LAYOUT_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_LAYOUT_DAYS", "90"))

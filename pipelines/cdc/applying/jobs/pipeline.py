@@ -60,18 +60,13 @@ class PipelineRun:
             if order.retry != self.order.retry:
                 self.attempts.hurry()
             self.order, self.orders = order, orders
-            places = {one.name: one.location for one in order.tables}
-            self._is_moved |= any(
-                places.get(name, one.order.location) != one.order.location
-                for name, one in self.tables.items()
-            )
-            if self._query is not None and not self._is_moved:
+            if self._query is not None:
                 self._open_tables()
 
     def tend(self) -> bool:
         """Start or stop the query as ordered, do what waits; returns whether anything was."""
         if self._is_moved:
-            # A table of another place begins with the changelog; the others skip what they have.
+            # A table of another place needs the whole changelog; others skip what they have.
             self.stop()
             self._is_moved = False
         if self.order.is_paused:
@@ -132,13 +127,18 @@ class PipelineRun:
 
     def _open_tables(self) -> None:
         orders = {one.name: one for one in self.order.tables}
-        self.tables = {name: one for name, one in self.tables.items() if name in orders}
+        self.tables = {
+            name: one
+            for name, one in self.tables.items()
+            if name in orders and one.order.location == orders[name].location
+        }
         for name, table in self.tables.items():
             table.adopt(orders[name])
         new = [order for name, order in orders.items() if name not in self.tables]
         for table in self.pool.map(self.places.opened, new):
             if not self._progress.restore(table):
                 self._progress.begin_again()
+                self._is_moved = self._query is not None
             elif not self._progress.knows(table):
                 # What came of a new table before its order waits beside it.
                 table.known |= self._progress.seen

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 import msgspec
 
 from pipelines.cdc.applying.domain.messages import Quarantined
+from pipelines.cdc.control.services.orders import plan_of
+from pipelines.cdc.protecting.domain.protections import PLAIN
 from pipelines.models import CapturedTable
 from portal.access.actors import Actor
 from portal.audit.services import audit_record
@@ -54,6 +56,8 @@ def kept_read(table: CapturedTable, *, by: Actor, now: datetime) -> Kept:
     if not by.is_admin:
         raise NotVisible("page.missing", "There is nothing at this address for you.")
     stored: Mapping[str, object] = table.kept
+    plan = plan_of(table, table.schemas.all())
+    is_key_hidden = any(plan.protection_of(name) != PLAIN for name in table.key)
     told = msgspec.convert(stored.get("quarantined", []), tuple[Quarantined, ...])
     aside = msgspec.convert(stored.get("aside", {}), dict[str, int])
     audit_record(
@@ -67,12 +71,22 @@ def kept_read(table: CapturedTable, *, by: Actor, now: datetime) -> Kept:
     )
     return Kept(
         n_quarantined=table.n_quarantined,
-        quarantined=tuple(map(_record, told)),
+        # What was told before a column was protected is not shown after it.
+        quarantined=tuple(
+            _record(one, is_hidden=one.column in plan.protections, is_key_hidden=is_key_hidden)
+            for one in told
+        ),
         n_waiting=table.n_aside,
         aside=tuple(KeptColumn(name, n) for name, n in sorted(aside.items())),
     )
 
 
-def _record(one: Quarantined) -> KeptRecord:
-    at = datetime.fromtimestamp(one.at / _MILLISECONDS, UTC)
-    return KeptRecord(one.reason, one.column, one.text, one.key, one.schema, at)
+def _record(one: Quarantined, *, is_hidden: bool, is_key_hidden: bool) -> KeptRecord:
+    return KeptRecord(
+        reason=one.reason,
+        column=one.column,
+        text=None if is_hidden else one.text,
+        key=None if is_key_hidden else one.key,
+        schema=one.schema,
+        at=datetime.fromtimestamp(one.at / _MILLISECONDS, UTC),
+    )

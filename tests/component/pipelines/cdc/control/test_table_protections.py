@@ -10,7 +10,9 @@ from pipelines.cdc.applying.domain.messages import TableOrder, read_orders
 from pipelines.cdc.capture.domain.findings import Level, TableFacts
 from pipelines.cdc.changes.domain.schemas import Column, TableSchema
 from pipelines.cdc.control.domain.spec import spec_of
+from pipelines.cdc.control.domain.states import TableState
 from pipelines.cdc.control.run_kinds import ApplyKind
+from pipelines.cdc.control.selectors.pipelines import table_row, tables_of
 from pipelines.cdc.control.services import testing
 from pipelines.cdc.control.services.columns import column_choose
 from pipelines.cdc.control.services.orders import orders_json, orders_of
@@ -98,6 +100,7 @@ def test_a_table_that_cannot_be_protected_as_asked_is_held_until_it_is_said_othe
     row = table.schemas.get()
     assert (row.decision, row.decided_by) == ("refused", "rules")
     assert "shop.users" in row.decided_reason
+    assert table_row(tables_of(shop).get()).state is TableState.HELD
 
     assert not changed(table, now, partition="", phone="redact")
     assert (order().schemas[0].is_held, order().protections) == (False, {"phone": "redact"})
