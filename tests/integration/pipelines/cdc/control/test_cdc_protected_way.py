@@ -9,6 +9,7 @@ from django.utils import timezone
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from pipelines.cdc.capture.domain.findings import Level
 from pipelines.cdc.control.services.pipelines import pipeline_edit
 from pipelines.cdc.control.services.protections import table_protect
 from pipelines.cdc.control.services.testing import source_test
@@ -43,7 +44,8 @@ def test_protected_columns_come_from_the_source_and_a_change_is_loaded_again(
         protections={name: {"id": "deterministic:DET", "note": "encrypted:PII", "qty": "nullify"}},
         partitions={name: "day"},
     )
-    assert source_test(spec, by=BY).is_good
+    found = {one.code: one.level for one in source_test(spec, by=BY).findings}
+    assert found["protection"] is Level.OK
     pipeline_edit(pipeline, spec, version=0, by=BY, now=timezone.now())
 
     def stored() -> Any:
