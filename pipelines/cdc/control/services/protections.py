@@ -12,7 +12,11 @@ from django.db import transaction
 from pipelines.cdc.control.domain.plans import Decision, TablePlan
 from pipelines.cdc.control.domain.spec import target_name
 from pipelines.cdc.control.services.orders import plan_of
-from pipelines.cdc.control.services.pipelines import check_reason_given, locked_table
+from pipelines.cdc.control.services.pipelines import (
+    check_reason_given,
+    load_again,
+    locked_table,
+)
 from pipelines.cdc.control.services.reports import schema_of
 from pipelines.cdc.protecting.domain.columns import check_table
 from pipelines.cdc.protecting.domain.protections import PLAIN, Protection
@@ -21,8 +25,10 @@ from portal.access.actors import Actor
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation
 
-_FROM_NOW = ("protections", "partition_column", "target_table", "location", "first_batch")
-_LOADS = ("n_reloads", "loaded_at", "n_loaded", "problem", "problem_code")
+_CHANGED = (
+    *("protections", "partition_column", "target_table", "location", "first_batch"),
+    *("problem", "problem_code"),
+)
 
 
 def table_protect(
@@ -69,7 +75,7 @@ def table_protect(
             stored[0].decision, stored[0].decided_by = Decision.NONE.value, by.name
             stored[0].decided_at, stored[0].decided_reason = now, said
             stored[0].save(update_fields=["decision", "decided_by", "decided_at", "decided_reason"])
-        row.save(update_fields=[*_FROM_NOW, *_LOADS])
+        row.save(update_fields=_CHANGED)
         audit_record(
             "pipelines.table_protected",
             actor=by.name,
@@ -154,7 +160,7 @@ def _begin_again(row: CapturedTable) -> None:
     taken = set(others.values_list("target_table", flat=True))
     row.target_table, row.location = target_name(row.db, row.table, taken=taken), ""
     row.first_batch = row.pipeline.batch + 1
-    row.n_reloads, row.loaded_at, row.n_loaded = row.n_reloads + 1, None, 0
+    load_again(row)
     row.problem, row.problem_code = "", ""
 
 

@@ -185,7 +185,7 @@ class TestColumnsThatCameLater:
         change = SchemaChange.objects.get(number=2)
         change.columns[-1] |= {"is_nullable": False, "default": "0"}
         change.save()
-        column_choose(table, "phone", Choice.PLAIN, reason="not personal", by=OTTO, now=now)
+        column_choose(table, "phone", "plain", reason="not personal", by=OTTO, now=now)
         assert CapturedTable.objects.get().n_reloads == 1
 
     def test_a_column_that_is_left_out_is_purged(self, table: CapturedTable, now: datetime) -> None:
