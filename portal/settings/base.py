@@ -366,13 +366,13 @@ LAKEWARDEN_RESULT_DAYS = int(os.environ.get("LAKEWARDEN_RESULT_DAYS", "7"))
 # For how many days after the end of a run the log of its driver stays on the host that captured it.
 LAKEWARDEN_DRIVER_LOG_DAYS = int(os.environ.get("LAKEWARDEN_DRIVER_LOG_DAYS", "30"))
 
-# For how many days the past of Iceberg tables is kept: commits, tasks, how files lie of which some
-# are left, queries; and how much of a lake's recorded queries may wait on the disk.
+# For how many days the past of tables is kept, and how much of recorded queries may wait on disk.
 LAKEWARDEN_OPTIMIZER_COMMIT_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_COMMIT_DAYS", "30"))
 LAKEWARDEN_OPTIMIZER_TASK_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_TASK_DAYS", "180"))
 LAKEWARDEN_OPTIMIZER_LAYOUT_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_LAYOUT_DAYS", "90"))
 LAKEWARDEN_RECORDED_QUERY_DAYS = int(os.environ.get("LAKEWARDEN_RECORDED_QUERY_DAYS", "35"))
 LAKEWARDEN_CHANGELOG_DAYS = int(os.environ.get("LAKEWARDEN_CHANGELOG_DAYS", "7"))
+LAKEWARDEN_CDC_ASIDE_DAYS = int(os.environ.get("LAKEWARDEN_CDC_ASIDE_DAYS", "90"))
 LAKEWARDEN_RECORDED_QUERY_MIB = int(os.environ.get("LAKEWARDEN_RECORDED_QUERY_MIB", "256"))
 # How much one run of the optimizer takes in hand; larger clusters need more (docs/scale.md).
 LAKEWARDEN_OPTIMIZER_TASKS_A_RUN = int(os.environ.get("LAKEWARDEN_OPTIMIZER_TASKS_A_RUN", "20"))

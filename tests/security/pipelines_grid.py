@@ -9,6 +9,8 @@ NAME = ("name:pipeline_name",)
 PAUSED = ("name:paused_pipeline",)
 TABLE = (*NAME, "pk:captured_id")
 COLUMN = {"column": "phone", "choice": "plain", **WHY}
+PROTECTED = {"protections": "qty = redact", "partition": "", **WHY}
+API_PROTECTED = {**PROTECTED, "protections": {"qty": "hash:PII"}}
 SERVER = {
     "host": "127.0.0.1",
     "port": "1",
@@ -45,6 +47,12 @@ PIPELINES: Mapping[str, Row] = {
     "pipelines:table": Row(STAFF, values=TABLE),
     "pipelines:table-pause": post_only(STAFF, *TABLE, **WHY),
     "pipelines:table-resume": post_only(STAFF, *TABLE, **WHY),
+    "pipelines:table-protect": post_only(ADMINS, *TABLE, **PROTECTED),
+    "pipelines:table-kept": Row(ADMINS, values=TABLE),
+    "pipelines:quarantine-retry": post_only(STAFF, *TABLE, **WHY),
+    "pipelines-api:table-protect": post_only(ADMINS, *TABLE, **API_PROTECTED),
+    "pipelines-api:table-kept": Row(ADMINS, values=TABLE),
+    "pipelines-api:quarantine-retry": post_only(STAFF, *TABLE, **WHY),
     "pipelines:table-column": post_only(STAFF, *TABLE, **COLUMN),
     "pipelines:schema-request": Row(STAFF, values=("request_id:schema_request_id",)),
     "pipelines:schema-request-decide": post_only(

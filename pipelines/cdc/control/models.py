@@ -38,6 +38,12 @@ class Pipeline(models.Model):
     target_db = models.CharField(max_length=128)
     table_type = models.CharField(max_length=16, choices=_choices(TableType))
     changelog = models.CharField(max_length=16, choices=_choices(ChangelogKind))
+    protections = models.JSONField(
+        default=dict, help_text="db.table -> column -> protection, from when a table is first seen"
+    )
+    partitions = models.JSONField(
+        default=dict, help_text="db.table -> column, from when a table is first seen"
+    )
     epoch = models.PositiveIntegerField(
         default=0, help_text="goes up when the source's log begins again"
     )
@@ -105,6 +111,15 @@ class CapturedTable(models.Model):
     target_table = models.CharField(max_length=128)
     location = models.TextField(blank=True, help_text="of the lake's table; empty until known")
     partition_column = models.CharField(max_length=SOURCE_NAME, blank=True)
+    protections = models.JSONField(
+        default=dict, help_text="column of its first schema -> protection; others are plain"
+    )
+    first_batch = models.BigIntegerField(
+        default=1, help_text="that is needed: it is loaded again after those before it"
+    )
+    retry = models.CharField(
+        max_length=32, blank=True, help_text="a new text has the quarantine applied again"
+    )
     key = models.JSONField(default=list, help_text="columns of its primary key")
     desired = models.CharField(
         max_length=8, choices=_choices(Desired), default=Desired.RUNNING.value
@@ -129,6 +144,9 @@ class CapturedTable(models.Model):
     n_late = models.BigIntegerField(default=0, help_text="older than what was there: not written")
     n_quarantined = models.BigIntegerField(default=0, help_text="values did not fit their type")
     n_aside = models.BigIntegerField(default=0, help_text="kept until a schema is decided")
+    kept = models.JSONField(
+        default=dict, help_text="some of what is in quarantine, and how much is aside by column"
+    )
     counted_run = models.CharField(
         max_length=64, blank=True, help_text="the program whose counts are in `counted`"
     )
@@ -173,7 +191,7 @@ class SchemaChange(models.Model):
     changes = models.JSONField(default=list, help_text="each single change: what, class, reason")
     decision = models.CharField(max_length=8, help_text="none, waiting, approved or refused")
     column_choices = models.JSONField(
-        default=dict, help_text="new column -> plain, masked, encrypted or refused"
+        default=dict, help_text="new column -> refused, or a protection with which it is live"
     )
     seen_at = models.DateTimeField()
     decided_by = models.CharField(max_length=150, blank=True)

@@ -1,6 +1,7 @@
 """The run that stays and applies the changes of a lake's pipelines."""
 
 import contextlib
+import os
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.utils import timezone
 
 from pipelines.cdc.control.services.orders import has_orders, locations_find, orders_json
 from pipelines.cdc.control.services.results import results_hear
+from pipelines.cdc.protecting.domain.protections import KEY_PREFIX
 from portal.lake.errors import PortalError
 from portal.runs.domain import RunState, Schedule
 from portal.runs.kinds.registry import RunKind, register, write_cancel
@@ -54,6 +56,11 @@ class ApplyKind(RunKind):
         """Say what is to be applied at its start, and for how long it stays."""
         locations_find(run.lake)
         return {_ORDERS: orders_json(run.lake), "stay_seconds": STAY.total_seconds()}
+
+    def environment(self, run: Run) -> dict[str, str]:
+        """Give it the keys of protected columns; which it needs may change while it stays."""
+        keys = (name for name in os.environ if name.startswith(KEY_PREFIX))
+        return {name: os.environ[name] for name in keys}
 
     def waits(self, run: Run, *, now: datetime) -> str:
         """Wait while the emergency stop is on."""

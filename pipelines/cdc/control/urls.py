@@ -2,8 +2,9 @@
 
 from django.urls import URLPattern, path
 
+from pipelines.cdc.control.api import kept as api_kept
 from pipelines.cdc.control.api import pipelines as api_pipelines
-from pipelines.cdc.control.ui import actions, pages
+from pipelines.cdc.control.ui import actions, kept, pages
 
 ui_urlpatterns: list[URLPattern] = [
     path("cdc/", pages.pipelines, name="pipelines"),
@@ -20,6 +21,17 @@ ui_urlpatterns: list[URLPattern] = [
     path("cdc/<slug:name>/tables/<int:pk>/resume/", actions.table_resume_view, name="table-resume"),
     path("cdc/<slug:name>/tables/<int:pk>/reload/", actions.table_reload_view, name="table-reload"),
     path("cdc/<slug:name>/tables/<int:pk>/columns/", actions.column_view, name="table-column"),
+    path(
+        "cdc/<slug:name>/tables/<int:pk>/protections/",
+        actions.table_protect_view,
+        name="table-protect",
+    ),
+    path("cdc/<slug:name>/tables/<int:pk>/kept/", kept.kept_view, name="table-kept"),
+    path(
+        "cdc/<slug:name>/tables/<int:pk>/retry/",
+        actions.quarantine_retry_view,
+        name="quarantine-retry",
+    ),
 ]
 
 api_urlpatterns: list[URLPattern] = [
@@ -41,4 +53,9 @@ api_urlpatterns: list[URLPattern] = [
          name="table-reload"),
     path("cdc/<slug:name>/tables/<int:pk>/columns/", api_pipelines.TableColumn.as_view(),
          name="table-column"),
+    path("cdc/<slug:name>/tables/<int:pk>/protections/", api_pipelines.TableProtect.as_view(),
+         name="table-protect"),
+    path("cdc/<slug:name>/tables/<int:pk>/retry/", api_pipelines.QuarantineRetry.as_view(),
+         name="quarantine-retry"),
+    path("cdc/<slug:name>/tables/<int:pk>/kept/", api_kept.TableKept.as_view(), name="table-kept"),
 ]  # fmt: skip

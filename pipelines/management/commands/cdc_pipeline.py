@@ -6,7 +6,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from pipelines.cdc.control.domain.spec import ChangelogKind, TableType, spec_of
+from pipelines.cdc.control.domain.spec import (
+    ChangelogKind,
+    TableType,
+    partitions_of,
+    protections_of,
+    spec_of,
+)
 from pipelines.cdc.control.services.pipelines import pipeline_create
 from pipelines.cdc.control.services.testing import checked_source
 from portal.access.actors import Actor
@@ -36,6 +42,12 @@ class Command(BaseCommand):
         parser.add_argument("--patterns", required=True, help="tables, as in shop.orders,crm.*")
         parser.add_argument("--target-db", required=True, help="the lake's database")
         parser.add_argument("--ssl-ca", default="")
+        parser.add_argument(
+            "--protect", action="append", default=[], help="shop.users.phone=encrypted:PII"
+        )
+        parser.add_argument(
+            "--partition", action="append", default=[], help="shop.orders=created_on"
+        )
         for name, choices in (("--table-type", TableType), ("--changelog", ChangelogKind)):
             values = [one.value for one in choices]
             parser.add_argument(name, default=values[0], choices=values)
@@ -43,7 +55,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Test the source, then create the pipeline."""
         try:
-            spec = spec_of(options)
+            protections = protections_of("\n".join(options["protect"]))
+            partitions = partitions_of("\n".join(options["partition"]))
+            asked = {**options, "protections": protections, "partitions": partitions}
+            spec = spec_of(asked)
             checked_source(spec, by=AT_THE_SHELL)
             made = pipeline_create(spec, by=AT_THE_SHELL, now=timezone.now())
         except PortalError as error:

@@ -12,9 +12,9 @@ from pipelines.cdc.applying.domain.messages import TableOrder
 VERSION = "_lw_version"
 """The column with the version of a row; Hudi orders rows of a key by it."""
 MARKS = "lakewarden."
-NUMBER, BATCHES, NEWEST, POSITION, CHANGED_AT, OWNER = (
+NUMBER, BATCHES, NEWEST, POSITION, CHANGED_AT, OWNER, KEYS = (
     f"{MARKS}{name}"
-    for name in ("number", "batches", "version", "position", "changed_at", "pipeline")
+    for name in ("number", "batches", "version", "position", "changed_at", "pipeline", "keys")
 )
 """What each commit says of itself: in the commit, so that rows and position are one write."""
 

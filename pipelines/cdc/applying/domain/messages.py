@@ -10,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from pipelines.cdc.applying.domain.casts import check_type
+from pipelines.cdc.protecting.domain.protections import Protection
 from portal.lake.errors import RuleViolation
 
 State = Literal["live", "held", "paused"]
@@ -71,6 +72,8 @@ class TableOrder(msgspec.Struct, frozen=True, omit_defaults=True):
     """Settings of the lock provider that the writer and table services share; empty: none."""
     settings: dict[str, str] = {}
     """Settings of Hudi that replace those of the program."""
+    protections: dict[str, str] = {}
+    """Of columns of the target that are not plain: how, as `protections` writes it."""
     replays: tuple[Replay, ...] = ()
     refused: tuple[str, ...] = ()
     """Columns of the source whose values kept aside are deleted."""
@@ -78,11 +81,20 @@ class TableOrder(msgspec.Struct, frozen=True, omit_defaults=True):
     """A new text has the records in quarantine applied again, once."""
     tombstone_days: int = 90
     """After so many days a delete is forgotten; no older batch may be applied again."""
+    aside_days: int = 0
+    """After so many days values kept aside are deleted; 0: never."""
+    first_batch: int = 1
+    """No batch before it is needed: the table is loaded from the source after those."""
 
     @property
     def name(self) -> str:
         """The source's name of the table."""
         return f"{self.db}.{self.table}"
+
+    @property
+    def target(self) -> str:
+        """The lake's name of the table."""
+        return f"{self.target_db}.{self.target_table}"
 
     def plan(self, number: int) -> SchemaPlan | None:
         """Return the plan of a schema whose records may be applied."""
@@ -123,6 +135,20 @@ class Failure(msgspec.Struct, frozen=True):
     at: str
 
 
+class Quarantined(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing that does not fit, of a record in quarantine; nothing of it is protected."""
+
+    reason: Literal["type", "key", "conflict"]
+    at: int
+    """When the source made the change, in milliseconds since 1970."""
+    schema: int
+    column: str = ""
+    key: str | None = None
+    """JSON of the key; none where it is protected."""
+    text: str | None = None
+    """The value, cut; none where it is protected."""
+
+
 class TableReport(msgspec.Struct, frozen=True, omit_defaults=True):
     """How far a table is; counts are since the program's start but for the kept ones."""
 
@@ -148,6 +174,10 @@ class TableReport(msgspec.Struct, frozen=True, omit_defaults=True):
     """Records that are kept now because the table or their schema is held, or it fails."""
     n_in_quarantine: int = 0
     """Records that are in quarantine now."""
+    quarantined: tuple[Quarantined, ...] = ()
+    """Some of them."""
+    aside: dict[str, int] = {}
+    """How many values are kept aside, by the source's column."""
     waiting_schemas: tuple[int, ...] = ()
     """Numbers of the schemas of which records wait."""
     columns: tuple[Column, ...] = ()
@@ -214,6 +244,20 @@ def _check(table: TableOrder) -> None:
             raise _refused(f"Key columns {sorted(missing)} of {table.name} are not live.")
     if not table.key:
         raise _refused(f"{table.name} has no key.")
+    _check_protections(table)
+
+
+def _check_protections(table: TableOrder) -> None:
+    types = {column.name: column.type for column in table.columns}
+    keys = {plan.live[name] for plan in table.schemas if not plan.is_held for name in table.key}
+    for name, text in table.protections.items():
+        protection = Protection.parse(text)
+        if name not in types:
+            raise _refused(f"{table.name} has no column {name} to protect.")
+        if types[name] != protection.lake_type(types[name]):
+            raise _refused(f"{name} of {table.name} cannot be {text} and {types[name]}.")
+        if name in {*keys, table.partition} and not protection.may_address:
+            raise _refused(f"{name} of {table.name} is of its key or partitions: not {text}.")
 
 
 def _refused(message: str) -> RuleViolation:

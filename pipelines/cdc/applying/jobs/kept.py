@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
-from portal.connectors.file_status import FileSystem
+from portal.connectors.file_status import FileStatus, FileSystem
 from portal.lake.errors import NotVisible
 from portal.lake.paths import LakePath
 
@@ -31,11 +31,13 @@ class KeptFiles:
 
     def files(self) -> list[LakePath]:
         """Return the files that are there."""
-        try:
-            found = self.fs.walk(self.path)
-            return [one.path for one in found if not one.is_dir and _is_whole(one.path, self.path)]
-        except NotVisible:
-            return []
+        return [one.path for one in self._statuses()]
+
+    def remove_before(self, mtime_ms: int) -> int:
+        """Remove files that were written before an instant; returns how many."""
+        old = [one.path for one in self._statuses() if one.mtime_ms < mtime_ms]
+        self.remove(old)
+        return len(old)
 
     def read(self, files: list[LakePath]) -> DataFrame:
         """Read some of the files."""
@@ -47,6 +49,13 @@ class KeptFiles:
         """Remove files whose rows stand elsewhere now."""
         for file in files:
             self.fs.remove_file(file)
+
+    def _statuses(self) -> list[FileStatus]:
+        try:
+            found = self.fs.walk(self.path)
+            return [one for one in found if not one.is_dir and _is_whole(one.path, self.path)]
+        except NotVisible:
+            return []
 
 
 def _is_whole(file: LakePath, folder: LakePath) -> bool:

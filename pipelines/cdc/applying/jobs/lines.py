@@ -151,7 +151,9 @@ def _refuse(number: int, line: str) -> NoReturn:
         (decode_header if '"n_changes"' in line else decode_change)(line.encode())
     except PortalError as error:
         raise RuleViolation(error.code, f"Batch {number}: {error.message}") from error
-    raise RuleViolation("cdc.record", f"Batch {number}: {line[:80]!r} is no record of a changelog.")
+    raise RuleViolation(
+        "cdc.record", f"Batch {number}: a line of {len(line)} letters is no record of a changelog."
+    )
 
 
 def _torn(number: int, what: str) -> RuleViolation:

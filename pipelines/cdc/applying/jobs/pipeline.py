@@ -44,6 +44,7 @@ class PipelineRun:
     _progress: PipelineProgress = field(init=False)
     _query: StreamingQuery | None = None
     _is_stopping: bool = False
+    _is_moved: bool = False
     _busy: threading.Lock = field(default_factory=threading.Lock)
     _head: Head | None = None
     _lag: float = 0.0
@@ -64,6 +65,10 @@ class PipelineRun:
 
     def tend(self) -> bool:
         """Start or stop the query as ordered, do what waits; returns whether anything was."""
+        if self._is_moved:
+            # A table of another place needs the whole changelog; others skip what they have.
+            self.stop()
+            self._is_moved = False
         if self.order.is_paused:
             is_changed = self._query is not None
             self.stop()
@@ -122,13 +127,18 @@ class PipelineRun:
 
     def _open_tables(self) -> None:
         orders = {one.name: one for one in self.order.tables}
-        self.tables = {name: one for name, one in self.tables.items() if name in orders}
+        self.tables = {
+            name: one
+            for name, one in self.tables.items()
+            if name in orders and one.order.location == orders[name].location
+        }
         for name, table in self.tables.items():
             table.adopt(orders[name])
         new = [order for name, order in orders.items() if name not in self.tables]
         for table in self.pool.map(self.places.opened, new):
             if not self._progress.restore(table):
                 self._progress.begin_again()
+                self._is_moved = self._query is not None
             elif not self._progress.knows(table):
                 # What came of a new table before its order waits beside it.
                 table.known |= self._progress.seen
@@ -142,8 +152,10 @@ class PipelineRun:
         """
         numbers = self._numbers()
         first = self.order.first_batch
-        has = [table.known | table.in_waiting for table in self.tables.values()]
-        needed = [one.first_missing(first) for one in has]
+        needed = [
+            (table.known | table.in_waiting).first_missing(max(first, table.order.first_batch))
+            for table in self.tables.values()
+        ]
         if numbers and needed and min(needed) < min(numbers):
             raise StaleState(
                 "cdc.trimmed",

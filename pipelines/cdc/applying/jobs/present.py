@@ -4,7 +4,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from pipelines.cdc.applying.domain.hudi_settings import VERSION, key_columns
+from pipelines.cdc.applying.domain.messages import TableOrder
 from pipelines.cdc.applying.jobs.target import Target
+from pipelines.cdc.protecting.domain.protections import Protection
 
 _CONFLICT = "conflict"
 
@@ -13,7 +15,7 @@ def compared(rows: DataFrame, target: Target) -> DataFrame:
     """Add `is_late`, and to `unfit` that a row of the same version has other values.
 
     A column that is NULL in the table and not in the change is no contradiction: it became live
-    after the row was written.
+    after the row was written. Nor is a text of another key, so encrypted columns are not compared.
     """
     names = list(key_columns(target.order))
     keys = rows.where("size(unfit) = 0").select(*(F.col("row")[name].alias(name) for name in names))
@@ -24,10 +26,11 @@ def compared(rows: DataFrame, target: Target) -> DataFrame:
         F.col(VERSION).alias("_lw_present"),
         F.struct(*there).alias("_lw_row"),
     )
+    told = [name for name in there if name not in _encrypted(target.order)]
     is_same = [rows["row"][name] == found[f"_lw_k{n}"] for n, name in enumerate(names)]
     joined = rows.join(found, is_same, "left")
     is_torn = (F.col("_lw_present") == F.col("version")) & (
-        F.col("is_delete") | F.array_contains(F.array(*map(_differs, there)), value=True)
+        F.col("is_delete") | F.array_contains(F.array(*map(_differs, told)), value=True)
     )
     conflict = F.struct(
         F.lit(_CONFLICT).alias("reason"),
@@ -38,6 +41,12 @@ def compared(rows: DataFrame, target: Target) -> DataFrame:
     is_late = F.coalesce(F.col("_lw_present") > F.col("version"), F.lit("false").cast("boolean"))
     columns = [name for name in rows.columns if name != "unfit"]
     return joined.select(*columns, unfit.alias("unfit"), is_late.alias("is_late"))
+
+
+def _encrypted(order: TableOrder) -> set[str]:
+    """Return columns in which one value has many texts."""
+    said = order.protections.items()
+    return {name for name, text in said if not Protection.parse(text).is_deterministic}
 
 
 def _differs(name: str) -> Column:

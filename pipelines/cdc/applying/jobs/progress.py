@@ -28,6 +28,8 @@ class PipelineProgress:
     checkpoint: str = ""
     seen: Numbers = field(default_factory=Numbers)
     _tables: Mapping[str, Any] = field(default_factory=dict)
+    _places: dict[str, str] = field(default_factory=dict)
+    """Locations of tables, also of those that have no order for a moment."""
 
     def load(self) -> None:
         """Read it; one that is missing or no JSON begins a new checkpoint."""
@@ -39,6 +41,7 @@ class PipelineProgress:
         self.checkpoint = said.get("checkpoint", "")
         self.seen = Numbers.parse(said.get("seen", ""))
         self._tables = said.get("tables", {})
+        self._places = said.get("places", {})
         if not self.checkpoint:
             self.begin_again()
 
@@ -48,9 +51,13 @@ class PipelineProgress:
         self.seen = Numbers()
 
     def restore(self, table: TableRun) -> bool:
-        """Tell a table which batches it has; False where its commits say that it lost some."""
+        """Tell a table which batches it has; False where it lost some, or lies elsewhere now."""
         said = self._tables.get(str(table.order.id), {})
         marks = table.writer.marks
+        place = table.order.location
+        if self._places.get(str(table.order.id), place) != place:
+            table.known = marks.batches
+            return False
         table.replayed, table.retried = tuple(said.get("replayed", ())), said.get("retried", "")
         table.known = marks.batches
         if marks.number < int(said.get("commits", 0)):
@@ -65,16 +72,21 @@ class PipelineProgress:
 
     def save(self, tables: Iterable[TableRun]) -> None:
         """Write it."""
-        said = {
-            str(one.order.id): {
+        said = {}
+        for one in tables:
+            said[str(one.order.id)] = {
                 "known": str(one.known),
                 "commits": one.writer.marks.number,
                 "replayed": one.replayed,
                 "retried": one.retried,
             }
-            for one in tables
+            self._places[str(one.order.id)] = one.order.location
+        whole = {
+            "checkpoint": self.checkpoint,
+            "seen": str(self.seen),
+            "tables": said,
+            "places": self._places,
         }
-        whole = {"checkpoint": self.checkpoint, "seen": str(self.seen), "tables": said}
         self.fs.replace(self._path, json.dumps(whole, sort_keys=True).encode())
 
     @property

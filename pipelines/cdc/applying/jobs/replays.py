@@ -9,6 +9,8 @@ from pipelines.cdc.applying.domain.casts import cast_sql
 from pipelines.cdc.applying.domain.hudi_settings import VERSION, key_columns
 from pipelines.cdc.applying.domain.messages import TableOrder
 from pipelines.cdc.applying.jobs.target import Target
+from pipelines.cdc.protecting.engine.ciphers import Protector
+from pipelines.cdc.protecting.jobs.columns import protected, protectors
 
 
 def filled(kept: DataFrame, target: Target, wanted: Mapping[str, str]) -> DataFrame:
@@ -18,6 +20,7 @@ def filled(kept: DataFrame, target: Target, wanted: Mapping[str, str]) -> DataFr
     """
     order = target.order
     by_target = {name: n for n, name in enumerate(wanted.values())}
+    by_column = protectors(order.target, order.protections)
     values = (
         kept.withColumnRenamed("id", "_lw_id")
         .groupBy("_lw_id", VERSION)
@@ -30,8 +33,11 @@ def filled(kept: DataFrame, target: Target, wanted: Mapping[str, str]) -> DataFr
             )
         )
     )
+    for name, at in by_target.items():
+        text = protected(F.col(f"_lw_v{at}"), by_column.get(name), row="_lw_id", version=VERSION)
+        values = values.withColumn(f"_lw_v{at}", text)
     names = list(key_columns(order))
-    values = _with_key(values, order)
+    values = _with_key(values, order, by_column)
     now = target.read()
     joined = now.join(values.withColumnRenamed(VERSION, "_lw_kept"), names, "inner")
     joined = joined.where(F.col(VERSION) == F.col("_lw_kept"))
@@ -69,7 +75,9 @@ def filled(kept: DataFrame, target: Target, wanted: Mapping[str, str]) -> DataFr
     )
 
 
-def _with_key(values: DataFrame, order: TableOrder) -> DataFrame:
+def _with_key(
+    values: DataFrame, order: TableOrder, by_column: Mapping[str, Protector]
+) -> DataFrame:
     """Add the key's columns as the target has them."""
     types = {column.name: column.type for column in order.columns}
     shape = ", ".join(f"{_quoted(name)} STRING" for name in order.key)
@@ -77,6 +85,8 @@ def _with_key(values: DataFrame, order: TableOrder) -> DataFrame:
     for n, source in enumerate(order.key):
         read = read.withColumn(f"_lw_k{n}", F.col("_lw_k")[source])
     for n, name in enumerate(key_columns(order)):
+        text = protected(F.col(f"_lw_k{n}"), by_column.get(name), row="_lw_id", version=VERSION)
+        read = read.withColumn(f"_lw_k{n}", text)
         read = read.withColumn(name, F.expr(cast_sql(f"_lw_k{n}", types[name])))
     return read.drop("_lw_id", "_lw_k", *(f"_lw_k{n}" for n in range(len(order.key))))
 

@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 from pipelines.cdc.applying.domain.casts import cast_sql
 from pipelines.cdc.applying.domain.hudi_settings import key_columns
 from pipelines.cdc.applying.domain.messages import SchemaPlan, TableOrder
+from pipelines.cdc.protecting.jobs.columns import protected, protectors
 
 _UNFIT = "STRUCT<reason: STRING, column: STRING, text: STRING>"
 
@@ -36,14 +37,20 @@ def newest(changes: DataFrame, order: TableOrder) -> DataFrame:
 def cast(changes: DataFrame, order: TableOrder, plans: Sequence[SchemaPlan]) -> DataFrame:
     """Add `row`, the columns of the target, and `unfit`, what does not fit them.
 
-    Of a delete only the key and the partition are looked at.
+    Of a delete only the key and the partition are looked at. Protected values are protected before
+    anything else sees them.
+
+    Raises:
+        RuleViolation: `cdc.key_missing`, `cdc.key`.
     """
+    by_column = protectors(order.target, order.protections)
     sources = sorted({name for plan in plans for name in plan.live})
     shape = ", ".join(f"{_quoted(name)} STRING" for name in sources)
     image = F.from_json(F.coalesce("after", "before"), f"STRUCT<{shape}>")
     read = changes.withColumn("image", image)
     texts = [
-        _text(column.name, order, plans).alias(f"t{n}") for n, column in enumerate(order.columns)
+        protected(_text(column.name, order, plans), by_column.get(column.name)).alias(f"t{n}")
+        for n, column in enumerate(order.columns)
     ]
     read = read.select(*changes.columns, *texts)
     values = [
@@ -58,7 +65,8 @@ def cast(changes: DataFrame, order: TableOrder, plans: Sequence[SchemaPlan]) -> 
         if column.type != "string"
     ]
     torn = F.when(F.col("is_torn"), _named("conflict", "", F.lit(None)))
-    nameless = F.when(_any_null(order), _named("key", ",".join(order.key), F.to_json("key")))
+    key = F.lit(None) if set(key_columns(order)) & by_column.keys() else F.to_json("key")
+    nameless = F.when(_any_null(order), _named("key", ",".join(order.key), key))
     found = F.array_compact(F.array(torn, nameless, *checks)).cast(f"ARRAY<{_UNFIT}>")
     return read.select(*changes.columns, "row", found.alias("unfit"))
 

@@ -20,6 +20,7 @@ from pipelines.cdc.applying.jobs.replays import filled
 from pipelines.cdc.applying.jobs.rows import cast, newest, target_rows
 from pipelines.cdc.applying.jobs.target import Marks, Target
 from pipelines.cdc.applying.jobs.tombstones import Tombstones
+from pipelines.cdc.protecting.jobs.columns import pinned, protectors
 from portal.safety.failpoints import Failpoints
 
 
@@ -59,7 +60,11 @@ class TableWriter:
         """Apply changes that were made under some schemas, all of which have plans.
 
         `batches` are those that the table has with them; equal changes change nothing.
+
+        Raises:
+            RuleViolation: `cdc.key_missing`, `cdc.key`, `cdc.key_changed`: nothing was done.
         """
+        self._pinned()
         plans = [plan for number in schemas if (plan := self.order.plan(number))]
         rows = cast(newest(changes, self.order), self.order, plans).persist()
         try:
@@ -160,7 +165,12 @@ class TableWriter:
 
     def _next(self) -> Marks:
         """Return the marks of a commit that follows, without more batches."""
-        return replace(self.marks, number=self.marks.number + 1, foreign=())
+        number = self.marks.number + 1
+        return replace(self.marks, number=number, keys=self._pinned(), foreign=())
+
+    def _pinned(self) -> str:
+        by_column = protectors(self.order.target, self.order.protections)
+        return pinned(by_column, self.marks.keys)
 
     def _marks(self, found: Row, batches: Numbers) -> Marks:
         newest_one = found["newest"]

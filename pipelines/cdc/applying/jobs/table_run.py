@@ -6,6 +6,7 @@ the others, and the changelog need not be kept for it.
 """
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,11 +14,12 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from pipelines.cdc.applying.domain.messages import Column, TableOrder, TableReport
+from pipelines.cdc.applying.domain.messages import Column, Quarantined, TableOrder, TableReport
 from pipelines.cdc.applying.domain.numbers import Numbers
 from pipelines.cdc.applying.jobs.attempts import Attempts
 from pipelines.cdc.applying.jobs.kept import KeptFiles
 from pipelines.cdc.applying.jobs.lines import Group, changes_of, checked_groups, parsed
+from pipelines.cdc.applying.jobs.samples import aside_counts, quarantined
 from pipelines.cdc.applying.jobs.table import Counts, TableWriter
 from pipelines.cdc.applying.jobs.target import JAVA_ERRORS, java_text
 from pipelines.cdc.changes.domain.records import decode_change
@@ -25,6 +27,7 @@ from portal.lake.errors import ExternalFailure, PortalError, RuleViolation, Stal
 
 FELL_BACK = "cdc.fell_back"
 _MOST_FOREIGN = 10
+_LOOK_SECONDS, _DAY_SECONDS = 3_600, 86_400
 
 
 @dataclass
@@ -41,9 +44,12 @@ class TableRun:
     n_waiting: dict[int, int] = field(default_factory=dict)
     in_waiting: Numbers = field(default_factory=Numbers)
     n_in_quarantine: int = 0
+    quarantined: tuple[Quarantined, ...] = ()
+    aside: dict[str, int] = field(default_factory=dict)
     columns: tuple[Column, ...] = ()
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _dropped: tuple[str, ...] = ()
+    _looks_at: float = 0.0
     _foreign: tuple[str, ...] = ()
 
     @property
@@ -60,6 +66,7 @@ class TableRun:
                 self._note_waiting(int(row["schema"]), int(row["count"]))
             self.in_waiting = Numbers.of(int(row["number"]) for row in rows)
         self._count_quarantine()
+        self.aside = aside_counts(self.writer.aside)
         self.columns = self.writer.target.columns()
 
     def adopt(self, order: TableOrder) -> None:
@@ -123,6 +130,8 @@ class TableRun:
             n_aside=self.counts.n_aside,
             n_waiting=sum(self.n_waiting.values()),
             n_in_quarantine=self.n_in_quarantine,
+            quarantined=self.quarantined,
+            aside=self.aside,
             waiting_schemas=tuple(sorted(self.n_waiting)),
             columns=self.columns,
             replayed=self.replayed,
@@ -157,6 +166,8 @@ class TableRun:
         self.columns = self.columns or self.writer.target.columns()
         if found.n_quarantined:
             self._count_quarantine()
+        if found.n_aside:
+            self.aside = aside_counts(self.writer.aside)
 
     def _check_columns(self, group: Group) -> None:
         """Refuse a plan that names columns which its records do not have: they would be NULL.
@@ -202,6 +213,7 @@ class TableRun:
     def _tend(self) -> bool:
         done = self._evolve()
         done |= self._drop_refused()
+        done |= self._forget_aside()
         done |= self._replay()
         done |= self._retry()
         done |= self._drain()
@@ -229,7 +241,18 @@ class TableRun:
         files = [one for one in self.writer.aside.files() if gone & set(str(one).split("/"))]
         self.writer.aside.remove(files)
         self._dropped = self.order.refused
+        self.aside = aside_counts(self.writer.aside)
         return bool(files)
+
+    def _forget_aside(self) -> bool:
+        """Delete values that were kept aside for longer than is wanted; looked for once an hour."""
+        if not self.order.aside_days or time.monotonic() < self._looks_at:
+            return False
+        self._looks_at = time.monotonic() + _LOOK_SECONDS
+        oldest = time.time() - self.order.aside_days * _DAY_SECONDS
+        if gone := self.writer.aside.remove_before(int(oldest * 1_000)):
+            self.aside = aside_counts(self.writer.aside)
+        return bool(gone)
 
     def _replay(self) -> bool:
         due = [one for one in self.order.replays if one.turn not in self.replayed]
@@ -303,11 +326,7 @@ class TableRun:
         return done
 
     def _count_quarantine(self) -> None:
-        files = self.writer.quarantine.files()
-        rows = (
-            self.writer.quarantine.read(files).select("id", "version", "value") if files else None
-        )
-        self.n_in_quarantine = rows.distinct().count() if rows is not None else 0
+        self.n_in_quarantine, self.quarantined = quarantined(self.writer.quarantine, self.order)
 
 
 def fell_back(table: str) -> StaleState:

@@ -13,6 +13,7 @@ from pipelines.cdc.applying.domain.hudi_settings import (
     BATCHES,
     CHANGED_AT,
     CHANGING,
+    KEYS,
     NEWEST,
     NUMBER,
     OWNER,
@@ -43,6 +44,8 @@ class Marks:
     version: int = 0
     position: str = ""
     changed_at: int = 0
+    keys: str = ""
+    """JSON of the ids of keys by which equal values look equal, by column."""
     foreign: tuple[str, ...] = ()
     """Instants since then at which somebody else changed rows."""
 
@@ -54,6 +57,7 @@ class Marks:
             NEWEST: str(self.version),
             POSITION: self.position,
             CHANGED_AT: str(self.changed_at),
+            KEYS: self.keys,
         }
 
 
@@ -104,6 +108,7 @@ class Target:
                     int(metadata.getMetadata(NEWEST)),
                     str(metadata.getMetadata(POSITION)),
                     int(metadata.getMetadata(CHANGED_AT)),
+                    str(metadata.getMetadata(KEYS) or ""),
                     tuple(foreign),
                 )
             is_changing = str(metadata.getOperationType()) in CHANGING

@@ -1,6 +1,7 @@
 """Reads a source: what the server says of itself, its tables' schemas, and its position."""
 
 import time
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -216,10 +217,13 @@ def _lower(kind: str) -> str:
     return kind if "'" in kind or "/*" in kind else kind.lower()
 
 
-def probe(config: SourceConfig) -> list[Finding]:
+def probe(
+    config: SourceConfig, also: Callable[[Sequence[TableFacts]], Iterable[Finding]] | None = None
+) -> list[Finding]:
     """Try everything that a capture needs; findings say what is missing and how to fix it.
 
-    It only reads. Raises nothing for what a person can fix.
+    `also` says what else there is to find in the tables. It only reads. Raises nothing for what a
+    person can fix.
     """
     try:
         with closing(Source(config)) as source:
@@ -228,6 +232,7 @@ def probe(config: SourceConfig) -> list[Finding]:
             findings = judge(facts, tables, user=config.user, server_id=config.server_id)
             if facts.value("log_bin") in ("ON", "1") and findings[1].level is Level.OK:
                 findings.append(_where(source))
+            findings.extend(also(tables) if also else ())
             return [Finding("reachable", Level.OK, "The server answers."), *findings]
     except ExternalFailure as error:
         return [Finding("reachable", Level.ERROR, error.message, "Fix this first.")]

@@ -5,6 +5,7 @@ same events again and gives them the same versions. While tables are loaded, a c
 each batch, and one after another while the log is quiet.
 """
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from portal.safety.failpoints import Failpoints
 
 _JSON_OVER_LOG = 2
 """Bytes of records for each byte of a row event, about."""
+_WORDS = re.compile(r"\s*\w+(\s+[\w`.]+)?")
 _REPORT_SECONDS = 1.0
 
 
@@ -256,10 +258,12 @@ class Capture:
 
 
 def _unlogged(event: Statement, name: Name) -> RuleViolation:
+    # Its first words alone: behind them are values.
+    words = _WORDS.match(event.text)
     return RuleViolation(
         "cdc.statement",
         f"The log at {event.start} has a statement that writes to {name[0]}.{name[1]} instead of "
-        f"its rows: {event.text[:200]!r}. A session uses another binlog_format than ROW. Fix "
-        "that; then leave the table out, or raise the epoch so that every table is loaded again.",
+        f"its rows: {words[0] if words else ''!r}. A session uses another binlog_format than ROW. "
+        "Fix that; then leave the table out, or raise the epoch, and every table is loaded again.",
         table=f"{name[0]}.{name[1]}",
     )

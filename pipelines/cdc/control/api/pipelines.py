@@ -15,8 +15,8 @@ from pipelines.cdc.control.api.serializers import (
     PipelineRowSerializer,
     PipelineSerializer,
     SourceTestSerializer,
+    TableProtectSerializer,
 )
-from pipelines.cdc.control.domain.plans import Choice
 from pipelines.cdc.control.domain.spec import spec_of
 from pipelines.cdc.control.domain.states import Desired
 from pipelines.cdc.control.selectors.pipelines import (
@@ -43,6 +43,8 @@ from pipelines.cdc.control.services.pipelines import (
     table_reload,
     table_want,
 )
+from pipelines.cdc.control.services.protections import table_protect
+from pipelines.cdc.control.services.retrying import quarantine_retry
 from pipelines.cdc.control.services.testing import checked_source, source_test
 from pipelines.models import CapturedTable, Pipeline
 from portal.access.actors import Actor
@@ -131,7 +133,7 @@ class PipelineEdit(ApiView):
         """Test another server, log-in or list of tables and keep it; 409 = it was changed since."""
         found, by = _to_change(self.request, name)
         data = self.data
-        spec = spec_of({**fixed_of(found), **data})
+        spec = spec_of({**vars(found), **data, **fixed_of(found)})
         checked_source(spec, by=by)
         pipeline_edit(found, spec, version=data["version"], by=by, now=timezone.now())
         return _as_it_is(found)
@@ -213,11 +215,44 @@ class TableColumn(ApiView):
 
     @operation("pipelines_column", body=ColumnChoiceSerializer, answer=CapturedTableSerializer)
     def post(self, name: str, pk: int) -> object:
-        """Say how the lake may have a column that came later: plain, or refused."""
+        """Say how the lake may have a column that came later: protected, plain, or not at all."""
         found, by = _to_change(self.request, name)
         table, data = get_captured_table(found, pk), self.data
-        choice, reason, now = Choice(data["choice"]), data["reason"], timezone.now()
-        column_choose(table, data["column"], choice, reason=reason, by=by, now=now)
+        said, reason, now = data["choice"], data["reason"], timezone.now()
+        column_choose(table, data["column"], said, reason=reason, by=by, now=now)
+        return _with_state(found, table)
+
+
+class TableProtect(ApiView):
+    """Protecting a table's columns."""
+
+    @operation(
+        "pipelines_table_protect", body=TableProtectSerializer, answer=CapturedTableSerializer
+    )
+    def post(self, name: str, pk: int) -> object:
+        """Protect columns otherwise, or partition by another, into a new table (admins)."""
+        found, by = _to_change(self.request, name)
+        table, data = get_captured_table(found, pk), self.data
+        table_protect(
+            table,
+            data["protections"],
+            partition=data["partition"],
+            reason=data["reason"],
+            by=by,
+            now=timezone.now(),
+        )
+        return _with_state(found, table)
+
+
+class QuarantineRetry(ApiView):
+    """Retrying what is in quarantine."""
+
+    @operation("pipelines_quarantine_retry", body=ReasonSerializer, answer=CapturedTableSerializer)
+    def post(self, name: str, pk: int) -> object:
+        """Apply the records in quarantine again, by version."""
+        found, by = _to_change(self.request, name)
+        table = get_captured_table(found, pk)
+        quarantine_retry(table, reason=self.data["reason"], by=by, now=timezone.now())
         return _with_state(found, table)
 
 

@@ -4,7 +4,6 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from pipelines.cdc.control.domain.plans import Choice
 from pipelines.cdc.control.domain.spec import (
     MOST_PATTERNS,
     MOST_SERVER_ID,
@@ -27,6 +26,16 @@ class ServerSerializer(serializers.Serializer[object]):
     server_id = serializers.IntegerField(min_value=1, max_value=MOST_SERVER_ID)
     patterns = serializers.ListField(
         child=serializers.CharField(max_length=200), max_length=MOST_PATTERNS, allow_empty=False
+    )
+    protections = serializers.DictField(
+        child=serializers.DictField(child=serializers.CharField(max_length=80)),
+        required=False,
+        help_text='protection by column, by table: {"shop.users": {"phone": "encrypted:PII"}}',
+    )
+    partitions = serializers.DictField(
+        child=serializers.CharField(max_length=256),
+        required=False,
+        help_text='partition column by table: {"shop.orders": "created_on"}',
     )
 
 
@@ -57,7 +66,21 @@ class ColumnChoiceSerializer(serializers.Serializer[object]):
     """How the lake may have a column."""
 
     column = serializers.CharField(max_length=256, trim_whitespace=False)
-    choice = serializers.ChoiceField([Choice.PLAIN.value, Choice.REFUSED.value])
+    choice = serializers.CharField(
+        max_length=80, help_text="refused, or a protection: plain, encrypted:PII"
+    )
+    reason = serializers.CharField(max_length=1000)
+
+
+class TableProtectSerializer(serializers.Serializer[object]):
+    """How the columns of a table are protected, and by what it is partitioned."""
+
+    protections = serializers.DictField(
+        child=serializers.CharField(max_length=80), help_text="by column; others become plain"
+    )
+    partition = serializers.CharField(
+        max_length=256, allow_blank=True, trim_whitespace=False, help_text="empty: by none"
+    )
     reason = serializers.CharField(max_length=1000)
 
 
@@ -84,7 +107,8 @@ class PipelineSerializer(serializers.ModelSerializer[Pipeline]):
         model = Pipeline
         fields: ClassVar[list[str]] = [
             *("name", "lake", "host", "port", "user", "password_name", "ssl_ca", "server_id"),
-            *("patterns", "target_db", "table_type", "changelog", "epoch"),
+            *("patterns", "protections", "partitions"),
+            *("target_db", "table_type", "changelog", "epoch"),
             *("desired", "desired_by", "desired_at", "desired_reason", "version"),
             *("created_by", "created_at", "heard_at", "position", "position_at"),
             *("seconds_behind", "rows_per_second", "n_rows", "batch"),
@@ -123,6 +147,7 @@ class CapturedTableSerializer(serializers.ModelSerializer[CapturedTable]):
         fields: ClassVar[list[str]] = [
             *("id", "db", "table", "target", "state", "key", "desired", "refused", "schema_number"),
             *("n_loaded", "loaded_at", "problem_code", "problem"),
+            *("protections", "partition_column"),
             *("applied_batch", "applied_position", "applied_at", "data_at"),
             *("n_upserts", "n_deletes", "n_late", "n_quarantined", "n_aside"),
         ]

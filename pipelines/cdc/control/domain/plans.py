@@ -2,6 +2,7 @@
 
 Schemas are decided in their order: behind one that waits all later ones are held too, for they may
 stand on it. A column that came later is kept aside until somebody says how the lake may have it.
+A protection belongs to a column of the lake and goes with it, whatever its source calls it later.
 
 The lake's table may be prepared for a change that was approved before it ran at the source. What it
 got stays, whether the change comes or not: Hudi cannot take a column away.
@@ -14,6 +15,7 @@ from enum import StrEnum
 from pipelines.cdc.applying.domain.messages import Column, Replay, SchemaPlan
 from pipelines.cdc.changes.domain.schemas import TableSchema
 from pipelines.cdc.control.domain.spec import safe_name
+from pipelines.cdc.protecting.domain.protections import PLAIN, Protection
 from pipelines.cdc.schema.domain.classes import SchemaChange
 from pipelines.cdc.schema.domain.targets import Needs, TargetChange, target_changes
 from pipelines.cdc.schema.domain.type_changes import widens_in_place
@@ -41,7 +43,7 @@ class Choice(StrEnum):
     """What the lake may have of a column that came later."""
 
     PENDING = "pending"
-    PLAIN = "plain"
+    LIVE = "live"
     REFUSED = "refused"
 
 
@@ -54,6 +56,8 @@ class DecidedSchema:
     changes: tuple[SchemaChange, ...] = ()
     choices: Mapping[str, Choice] = field(default_factory=dict)
     """Of columns that came with it; those without a word are pending."""
+    protections: Mapping[str, Protection] = field(default_factory=dict)
+    """Of columns that came with it; those without one are plain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,20 @@ class TablePlan:
     schemas: tuple[SchemaPlan, ...]
     replays: tuple[Replay, ...]
     refused: tuple[str, ...]
+    protections: Mapping[str, Protection] = field(default_factory=dict)
+    """Of columns of the lake's table that are not plain."""
+    origins: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    """With which schema each column of the source came, and its name then."""
+
+    @property
+    def live(self) -> Mapping[str, str]:
+        """Columns of the lake by those of the newest applied schema."""
+        applied = [plan for plan in self.schemas if not plan.is_held]
+        return applied[-1].live if applied else {}
+
+    def protection_of(self, source: str) -> Protection:
+        """Return the protection of a column of the newest applied schema."""
+        return self.protections.get(self.live.get(source, ""), PLAIN)
 
     @property
     def pending(self) -> tuple[str, ...]:
@@ -104,7 +122,25 @@ def table_plan(decided: Sequence[DecidedSchema], prepared: Sequence[Prepared] = 
         refused=tuple(
             sorted(name for name, choice in target.choices.items() if choice is Choice.REFUSED)
         ),
+        protections={name: one for name, one in target.protections.items() if one != PLAIN},
+        origins=target.origins,
     )
+
+
+def choices_of(stored: Mapping[str, str]) -> dict[str, tuple[Choice, Protection]]:
+    """Read what was said of columns: `refused`, or the protection with which they are live."""
+    return {name: choice_of(text) for name, text in stored.items()}
+
+
+def choice_of(text: str) -> tuple[Choice, Protection]:
+    """Read what was said of one column.
+
+    Raises:
+        RuleViolation: `cdc.protection`.
+    """
+    if text in {Choice.PENDING.value, Choice.REFUSED.value}:
+        return Choice(text), PLAIN
+    return Choice.LIVE, Protection.parse(text)
 
 
 class _Target:
@@ -114,8 +150,11 @@ class _Target:
         self.names: dict[str, str] = {}
         """The lake's column by the source's, of those that are live."""
         self.types: dict[str, str] = {}
+        self.protections: dict[str, Protection] = {}
+        """By the lake's column."""
         self.choices: dict[str, Choice] = {}
         """Of columns that came later."""
+        self.origins: dict[str, tuple[int, str]] = {}
         self.replays: list[Replay] = []
         self._spare: set[str] = set()
         """Columns that were prepared and that no column of the source has yet."""
@@ -133,7 +172,9 @@ class _Target:
         if self._is_new:
             self._is_new = False
             for column in one.schema.columns:
-                self._add(column.name, lake_type(parse_type(column.type)))
+                name, protection = column.name, one.protections.get(column.name, PLAIN)
+                self._add(name, lake_type(parse_type(column.type)), protection)
+                self.origins[name] = one.schema.number, name
             return True
         # A column of the key or of the partitioning is judged by whoever decides.
         needed = target_changes(one.changes, fixed=one.schema.key)
@@ -142,51 +183,72 @@ class _Target:
         for gone in _dropped(one.changes):
             self.names.pop(gone, None)
             self.choices.pop(gone, None)
+            self.origins.pop(gone, None)
         for change in needed:
             self._alter(change, one)
         return True
 
     def _alter(self, change: TargetChange, one: DecidedSchema) -> None:
-        if change.needs is Needs.WIDEN:
-            self._widen(change, one)
-        elif change.needs is Needs.COPY and change.source != change.column:
-            self._rename(change)
-        elif change.needs is Needs.COPY:
-            self._add(change.column, change.type, suffix=f"_{one.schema.number}")
-        else:
+        former = change.source or change.column
+        if change.needs is Needs.ADD:
             self._choose(change, one)
-
-    def _widen(self, change: TargetChange, one: DecidedSchema) -> None:
-        """Widen a column; one that was prepared may be wider already, or of another type."""
-        name = self.names[change.column]
-        if widens_in_place(self.types[name], change.type):
-            self.types[name] = change.type
-        elif not widens_in_place(change.type, self.types[name]):
-            self._add(change.column, change.type, suffix=f"_{one.schema.number}")
-
-    def _rename(self, change: TargetChange) -> None:
-        """Keep the lake's name of a column that the source renamed, so that readers go on."""
-        former = self.names.pop(change.source, "")
-        if former and self.types[former] == change.type:
-            self.names[change.column] = former
+        elif former not in self.names:
+            self._rename_choice(former, change.column)
+        elif change.needs is Needs.WIDEN:
+            self._widen(change, one.schema.number)
         else:
-            self._add(change.column, change.type)
+            self._copy(former, change, one.schema.number)
+
+    def _widen(self, change: TargetChange, number: int) -> None:
+        """Widen a column; one that was prepared may be wider already, or of another type."""
+        lake = self.names[change.column]
+        wanted = self.protections[lake].lake_type(change.type)
+        if widens_in_place(self.types[lake], wanted):
+            self.types[lake] = wanted
+        elif not widens_in_place(wanted, self.types[lake]):
+            self._add(change.column, change.type, self.protections[lake], suffix=f"_{number}")
+
+    def _copy(self, former: str, change: TargetChange, number: int) -> None:
+        """Keep the lake's column where it has room, as of one that was only renamed; else add."""
+        before = self.names.pop(former)
+        protection = self.protections[before]
+        if former != change.column:
+            self._rename_choice(former, change.column)
+            if self.choices.get(change.column) is Choice.LIVE:
+                self._replay(number, change.column)
+        if self.types[before] == protection.lake_type(change.type):
+            self.names[change.column] = before
+        else:
+            suffix = f"_{number}" if former == change.column else ""
+            self._add(change.column, change.type, protection, suffix=suffix)
+
+    def _rename_choice(self, former: str, column: str) -> None:
+        """Carry what was said of a column, and that nothing was said, to its new name."""
+        if former in self.choices:
+            self.choices[column] = self.choices.pop(former)
+        if former in self.origins:
+            self.origins[column] = self.origins.pop(former)
 
     def _choose(self, change: TargetChange, one: DecidedSchema) -> None:
-        choice = one.choices.get(change.column, Choice.PENDING)
-        self.choices[change.column] = choice
-        if choice is Choice.PLAIN:
-            self._add(change.column, change.type)
-            turn = f"{one.schema.number}:{change.column}"
-            self.replays.append(Replay(turn, (change.column,)))
+        number, name = one.schema.number, change.column
+        choice = one.choices.get(name, Choice.PENDING)
+        self.choices[name], self.origins[name] = choice, (number, name)
+        if choice is Choice.LIVE:
+            self._add(name, change.type, one.protections.get(name, PLAIN))
+            self._replay(number, name)
 
-    def _add(self, name: str, kind: str, *, suffix: str = "") -> None:
+    def _replay(self, number: int, column: str) -> None:
+        self.replays.append(Replay(f"{number}:{column}", (column,)))
+
+    def _add(self, name: str, plain: str, protection: Protection, *, suffix: str = "") -> None:
+        kind = protection.lake_type(plain)
         lake = f"{safe_name(name)}{suffix}"[:_LONGEST]
         if lake in self._spare and self.types[lake] == kind:
             self._spare.remove(lake)
         else:
             lake = _free(lake, self.types)
         self.names[name], self.types[lake] = lake, kind
+        self.protections[lake] = protection
 
 
 def _dropped(changes: Iterable[SchemaChange]) -> list[str]:

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from pipelines.cdc.protecting.domain.protections import Protection
 from portal.lake.errors import RuleViolation
 from portal.lake.names import check_identifier
 
@@ -52,6 +53,10 @@ class PipelineSpec:
     table_type: TableType = TableType.MERGE_ON_READ
     changelog: ChangelogKind = ChangelogKind.DIRECTORY
     ssl_ca: str = ""
+    protections: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Protection by column, by `database.table`; it holds from when a table is first seen."""
+    partitions: Mapping[str, str] = field(default_factory=dict)
+    """Column by which the lake's table is partitioned, by `database.table`; likewise."""
 
     def __post_init__(self) -> None:
         if not _NAME.match(self.name):
@@ -78,11 +83,10 @@ class PipelineSpec:
             )
         if "\x00" in self.ssl_ca or (self.ssl_ca and not self.ssl_ca.startswith("/")):
             raise _refused("ssl_ca", "Give an absolute path of a certificate, or nothing.")
-        if not 0 < len(self.patterns) <= MOST_PATTERNS:
-            raise _refused("patterns", f"Name 1-{MOST_PATTERNS} tables or patterns, as shop.*.")
-        for pattern in self.patterns:
-            _check_pattern(pattern)
+        _check_patterns(self.patterns)
         check_identifier(self.target_db, kind="database")
+        for text in (one for columns in self.protections.values() for one in columns.values()):
+            Protection.parse(text)
 
     @property
     def password_variable(self) -> str:
@@ -110,6 +114,8 @@ def spec_of(data: Mapping[str, Any]) -> PipelineSpec:
         table_type=TableType(data["table_type"]),
         changelog=ChangelogKind(data["changelog"]),
         ssl_ca=data["ssl_ca"],
+        protections=data.get("protections", {}),
+        partitions=data.get("partitions", {}),
     )
 
 
@@ -117,6 +123,44 @@ def patterns_of(text: str) -> tuple[str, ...]:
     """Return the patterns of a text, one a line or between commas, each once."""
     parts = (part.strip() for part in text.replace(",", "\n").splitlines())
     return tuple(dict.fromkeys(part for part in parts if part))
+
+
+def protections_of(text: str) -> dict[str, dict[str, str]]:
+    """Read protections of a text: one a line, `shop.users.phone = encrypted:PII`.
+
+    Raises:
+        RuleViolation: `pipeline.spec`, with the line.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for left, right in _pairs(text, "protections"):
+        table, _, column = left.rpartition(".")
+        if "." not in table or not column:
+            raise _refused("protections", f"{left[:100]!r} is no column: write db.table.column.")
+        found.setdefault(table, {})[column] = right
+    return found
+
+
+def columns_protected(text: str) -> dict[str, str]:
+    """Read protections of one table's columns: one a line, `phone = encrypted:PII`.
+
+    Raises:
+        RuleViolation: `pipeline.spec`, with the line.
+    """
+    return dict(_pairs(text, "protections"))
+
+
+def protection_text(method: str, key: str) -> str:
+    """Return a protection of a method and the name of a key as one text."""
+    return f"{method}:{key}" if key else method
+
+
+def partitions_of(text: str) -> dict[str, str]:
+    """Read partition columns of a text: one a line, `shop.orders = created`.
+
+    Raises:
+        RuleViolation: `pipeline.spec`, with the line.
+    """
+    return dict(_pairs(text, "partitions"))
 
 
 def target_name(db: str, table: str, *, taken: Iterable[str]) -> str:
@@ -137,6 +181,23 @@ def target_name(db: str, table: str, *, taken: Iterable[str]) -> str:
 def safe_name(name: str) -> str:
     """Return a name of the lake for one of a source: small letters, digits and _."""
     return _UNSAFE.sub("_", name.lower())[:128] or "_"
+
+
+def _pairs(text: str, field: str) -> list[tuple[str, str]]:
+    pairs = []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        left, _, right = (part.strip() for part in line.rpartition("="))
+        if not left or not right:
+            raise _refused(field, f"{line[:100]!r} is no line of this: write name = what.")
+        pairs.append((left, right))
+    return pairs
+
+
+def _check_patterns(patterns: tuple[str, ...]) -> None:
+    if not 0 < len(patterns) <= MOST_PATTERNS:
+        raise _refused("patterns", f"Name 1-{MOST_PATTERNS} tables or patterns, as shop.*.")
+    for pattern in patterns:
+        _check_pattern(pattern)
 
 
 def _check_pattern(pattern: str) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import django_filters as filters
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from pipelines.cdc.control.domain.states import (
     Desired,
@@ -26,7 +26,7 @@ from portal.ui.lists.filters import ListFilter, prefix
 PIPELINE_ORDERS = {"name": ("name",), "-name": ("-name",)}
 TABLE_ORDERS = {"name": ("db", "table"), "-name": ("-db", "-table")}
 CHANGE_ORDERS = {"-seen": ("-seen_at", "-pk"), "seen": ("seen_at", "pk")}
-WAITING = "waiting"
+WAITING, REFUSED = "waiting", "refused"
 SHOWN = timedelta(hours=3)
 
 
@@ -161,7 +161,9 @@ def _pipeline_row(pipeline: Pipeline, tables: list[CapturedTable], *, now: datet
 
 
 def _with_holds(rows: QuerySet[CapturedTable]) -> QuerySet[CapturedTable]:
-    waiting = SchemaChange.objects.filter(captured=OuterRef("pk"), decision=WAITING)
+    # A first schema that is refused cannot be protected as it was asked to.
+    waits = Q(decision=WAITING) | Q(number=1, decision=REFUSED)
+    waiting = SchemaChange.objects.filter(waits, captured=OuterRef("pk"))
     return rows.annotate(is_held=Exists(waiting))
 
 

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Protocol
 
 from pipelines.cdc.changes.domain.schemas import TableSchema
-from pipelines.cdc.control.domain.plans import Choice
 from pipelines.cdc.schema.domain.classes import SchemaChange as Change
 from pipelines.models import CapturedTable
 
@@ -20,8 +19,8 @@ class Announced:
 
     by: str
     reason: str
-    choices: Mapping[str, Choice] = field(default_factory=dict)
-    """Of columns that come with it."""
+    choices: Mapping[str, str] = field(default_factory=dict)
+    """The protection of each column that comes with it."""
 
 
 class Matcher(Protocol):

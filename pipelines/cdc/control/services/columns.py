@@ -1,11 +1,10 @@
 """Says how the lake may have a column that a source added: its values stay aside until then."""
 
-from collections.abc import Mapping
 from datetime import datetime
 
 from django.db import transaction
 
-from pipelines.cdc.control.domain.plans import Choice
+from pipelines.cdc.control.domain.plans import Choice, choice_of
 from pipelines.cdc.control.services.orders import plan_of
 from pipelines.cdc.control.services.pipelines import (
     check_reason_given,
@@ -14,6 +13,8 @@ from pipelines.cdc.control.services.pipelines import (
     locked_table,
 )
 from pipelines.cdc.control.services.reports import schema_of
+from pipelines.cdc.protecting.domain.columns import check_column
+from pipelines.cdc.schema.domain.types import lake_type, parse_type
 from pipelines.cdc.schema.domain.unlogged import has_values_before
 from pipelines.models import CapturedTable
 from portal.access.actors import Actor
@@ -21,52 +22,41 @@ from portal.audit.services import audit_record
 from portal.lake.errors import RuleViolation, StaleState
 
 
-def columns_pending(table: CapturedTable) -> tuple[str, ...]:
-    """Return the columns of a table that wait for somebody's word."""
-    return plan_of(table, table.schemas.all()).pending
-
-
-def choices_handed_over(said: Mapping[str, str]) -> dict[str, Choice]:
-    """Return what may be done at once with columns of which an owner spoke before they came.
-
-    A protection that the apply does not know leaves its column aside: no value is written plainly
-    that somebody wanted protected.
-    """
-    known = {one.value: one for one in Choice if one is not Choice.REFUSED}
-    return {column: known.get(one, Choice.PENDING) for column, one in said.items()}
-
-
 def column_choose(
-    table: CapturedTable, column: str, choice: Choice, *, reason: str, by: Actor, now: datetime
+    table: CapturedTable, column: str, said: str, *, reason: str, by: Actor, now: datetime
 ) -> None:
     """Say that the lake has a column, whose values aside are then filled in, or never has it.
 
     Where rows that were there before it have a value too, the table is loaded again.
 
+    `said` is `refused`, or the protection with which the lake has it: `plain`, `encrypted:PII`.
+
     Raises:
         NotAllowed: for others than admins and operators.
-        RuleViolation: without a reason, or with a choice that is none.
+        RuleViolation: without a reason, or with a word that is none.
         StaleState: the column does not wait any more.
     """
     check_staff(by)
-    said = check_reason_given(reason)
+    because = check_reason_given(reason)
+    choice, protection = choice_of(said)
     if choice is Choice.PENDING:
-        raise RuleViolation("pipeline.choice", "Say plain or refused.", field="choice")
+        raise RuleViolation("pipeline.choice", "Say refused or a protection.", field="choice")
     with transaction.atomic():
         row = locked_table(table)
-        if column not in columns_pending(row):
+        plan = plan_of(row, row.schemas.all())
+        if column not in plan.pending:
             raise StaleState(
                 "pipeline.column", f"Column {column} does not wait for a word any more. Reload."
             )
-        change = next(
-            one
-            for one in row.schemas.order_by("-number")
-            if any(part["what"] == "add" and part["column"] == column for part in one.changes)
-        )
-        change.column_choices = {**change.column_choices, column: choice.value}
+        number, name = plan.origins[column]
+        change = row.schemas.get(number=number)
+        schema = schema_of(row, change)
+        types = {one.name: lake_type(parse_type(one.type)) for one in schema.columns}
+        check_column(str(row), name, protection, types)
+        change.column_choices = {**change.column_choices, name: said}
         change.save(update_fields=["column_choices"])
-        added = schema_of(row, change).column(column)
-        if choice is Choice.PLAIN and added is not None and has_values_before(added):
+        added = schema.column(name)
+        if choice is Choice.LIVE and added is not None and has_values_before(added):
             load_again(row)
         audit_record(
             "pipelines.column_chosen",
@@ -74,6 +64,6 @@ def column_choose(
             lake=row.lake,
             object_type="captured_table",
             object_id=f"{row.pipeline.name}/{row}",
-            data={"column": column, "choice": choice.value, "reason": said},
+            data={"column": column, "choice": said, "reason": because},
             now=now,
         )

@@ -5,20 +5,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
+from django.conf import settings
 
 from pipelines.cdc.applying.domain.messages import Orders, PipelineOrder, TableOrder
 from pipelines.cdc.control.domain.plans import (
-    Choice,
     DecidedSchema,
     Decision,
     Prepared,
     TablePlan,
+    choices_of,
     table_plan,
 )
 from pipelines.cdc.control.domain.spec import TableType
 from pipelines.cdc.control.domain.states import Desired
 from pipelines.cdc.control.services.reports import schema_of
 from pipelines.cdc.control.services.sources import changelog_root, folder_of
+from pipelines.cdc.protecting.domain.protections import Protection
 from pipelines.cdc.schema.domain.classes import SchemaChange as Change
 from pipelines.models import CapturedTable, Pipeline, SchemaChange
 from portal.access.lakes import get_lake
@@ -132,13 +134,20 @@ def _table(pipeline: Pipeline, row: CapturedTable, stored: Sequence[SchemaChange
         state="paused" if row.desired == Desired.PAUSED.value else "live",
         replays=plan.replays,
         refused=plan.refused,
+        protections={name: str(one) for name, one in plan.protections.items()},
+        retry=row.retry,
+        aside_days=settings.LAKEWARDEN_CDC_ASIDE_DAYS,
+        first_batch=row.first_batch,
     )
 
 
 def _decided(row: CapturedTable, stored: SchemaChange) -> DecidedSchema:
+    said = choices_of(stored.column_choices)
+    first = {name: Protection.parse(text) for name, text in row.protections.items()}
     return DecidedSchema(
         schema=schema_of(row, stored),
         decision=Decision(stored.decision),
         changes=msgspec.convert(stored.changes, tuple[Change, ...]),
-        choices={name: Choice(said) for name, said in stored.column_choices.items()},
+        choices={name: choice for name, (choice, _) in said.items()},
+        protections=first | {name: one for name, (_, one) in said.items()},
     )

@@ -95,6 +95,7 @@ def pipeline_edit(
             raise StaleState(
                 "pipeline.changed", "Somebody changed the pipeline since. Reload its page."
             )
+        _check_settings(row, spec)
         before, after = _columns(row.spec), _columns(spec)
         changed = {field: after[field] for field in after if after[field] != before[field]}
         if not changed:
@@ -256,7 +257,23 @@ def _columns(spec: PipelineSpec) -> dict[str, object]:
         "target_db": spec.target_db,
         "table_type": spec.table_type.value,
         "changelog": spec.changelog.value,
+        "protections": {name: dict(columns) for name, columns in spec.protections.items()},
+        "partitions": dict(spec.partitions),
     }
+
+
+def _check_settings(pipeline: Pipeline, spec: PipelineSpec) -> None:
+    """Protections of tables that are captured are changed on their pages, with a new load."""
+    for table in pipeline.tables.all():
+        name, old = str(table), pipeline.spec
+        is_same = dict(spec.protections.get(name, {})) == dict(old.protections.get(name, {}))
+        if not is_same or spec.partitions.get(name) != old.partitions.get(name):
+            raise RuleViolation(
+                "pipeline.table_settings",
+                f"{name} is captured already: change its protections and its partition column on "
+                "its own page, which loads it again.",
+                field="protections",
+            )
 
 
 def _same(known: Pipeline, spec: PipelineSpec) -> Pipeline:

@@ -18,14 +18,17 @@ from pipelines.cdc.changes.domain.schemas import Column, TableSchema
 from pipelines.cdc.control.domain.plans import Decision
 from pipelines.cdc.control.domain.spec import target_name
 from pipelines.cdc.control.services.announced import Announced, announced
-from pipelines.cdc.control.services.pipelines import locked
+from pipelines.cdc.control.services.pipelines import load_again, locked
+from pipelines.cdc.protecting.domain.columns import check_table
+from pipelines.cdc.protecting.domain.protections import Protection
 from pipelines.cdc.schema.domain.classes import SchemaChange as Change
 from pipelines.cdc.schema.domain.classes import classify, worst
 from pipelines.cdc.schema.domain.ddl import read_statement
 from pipelines.cdc.schema.domain.type_changes import Class
+from pipelines.cdc.schema.domain.unlogged import has_values_before, leaves_rows_behind
 from pipelines.models import CapturedTable, Pipeline, PipelineMinute, SchemaChange
 from portal.audit.services import audit_record
-from portal.lake.errors import PortalError
+from portal.lake.errors import PortalError, RuleViolation
 
 
 def progress_take(pipeline: Pipeline, told: Progress, *, now: datetime) -> None:
@@ -129,6 +132,7 @@ def _table_add(pipeline: Pipeline, schema: TableSchema, *, refused: str = "") ->
     locked(pipeline)
     same_target = CapturedTable.objects.filter(lake=pipeline.lake, target_db=pipeline.target_db)
     taken = set(same_target.values_list("target_table", flat=True))
+    name = f"{schema.db}.{schema.table}"
     return CapturedTable.objects.create(
         pipeline=pipeline,
         db=schema.db,
@@ -138,6 +142,8 @@ def _table_add(pipeline: Pipeline, schema: TableSchema, *, refused: str = "") ->
         target_table=target_name(schema.db, schema.table, taken=taken),
         key=list(schema.key),
         refused=refused,
+        protections=pipeline.protections.get(name, {}),
+        partition_column=pipeline.partitions.get(name, ""),
     )
 
 
@@ -153,6 +159,8 @@ def _schema_add(row: CapturedTable, schema: TableSchema, *, now: datetime) -> No
     ahead = announced(row, schema, changes, now=now) if changes else None
     if ahead is not None:
         decision = Decision.APPROVED
+    reason = "" if before is not None else _unprotectable(row, schema)
+    decision = Decision.REFUSED if reason else decision
     SchemaChange.objects.create(
         captured=row,
         number=schema.number,
@@ -163,14 +171,16 @@ def _schema_add(row: CapturedTable, schema: TableSchema, *, now: datetime) -> No
         change_class=cls.value,
         changes=msgspec.to_builtins(changes),
         decision=decision.value,
-        decided_by=_decider(decision, ahead),
-        decided_at=now if decision is Decision.APPROVED else None,
-        decided_reason=ahead.reason if ahead else "",
-        column_choices={name: one.value for name, one in ahead.choices.items()} if ahead else {},
+        decided_by=_decider(decision, ahead, reason),
+        decided_at=now if decision is Decision.APPROVED or reason else None,
+        decided_reason=ahead.reason if ahead else reason,
+        column_choices=dict(ahead.choices) if ahead else {},
         seen_at=now,
     )
     row.schema_number, row.key = schema.number, list(schema.key)
     row.save(update_fields=["schema_number", "key"])
+    if ahead is not None and _leaves_rows_behind(schema, changes, ahead):
+        load_again(row)
     if before is not None:
         audit_record(
             "pipelines.schema_seen",
@@ -183,16 +193,31 @@ def _schema_add(row: CapturedTable, schema: TableSchema, *, now: datetime) -> No
         )
 
 
+def _unprotectable(row: CapturedTable, schema: TableSchema) -> str:
+    """Say why a table cannot be protected and partitioned as it was asked to; empty: it can."""
+    try:
+        said = {name: Protection.parse(text) for name, text in row.protections.items()}
+        check_table(schema, said, row.partition_column)
+    except RuleViolation as error:
+        return error.message
+    return ""
+
+
 def _decision(before: SchemaChange | None, changes: Iterable[Change], cls: Class) -> Decision:
     if before is None or not tuple(changes):
         return Decision.NONE
     return Decision.APPROVED if cls is Class.AUTO else Decision.WAITING
 
 
-def _decider(decision: Decision, ahead: Announced | None) -> str:
-    if decision is not Decision.APPROVED:
-        return ""
-    return ahead.by if ahead else "rules"
+def _leaves_rows_behind(schema: TableSchema, changes: Sequence[Change], ahead: Announced) -> bool:
+    added = (schema.column(name) for name in ahead.choices)
+    return leaves_rows_behind(changes) or any(one and has_values_before(one) for one in added)
+
+
+def _decider(decision: Decision, ahead: Announced | None, reason: str) -> str:
+    if ahead is not None:
+        return ahead.by
+    return "rules" if decision is Decision.APPROVED or reason else ""
 
 
 def schema_of(row: CapturedTable, stored: SchemaChange) -> TableSchema:

@@ -25,7 +25,7 @@ _SUMS = {
 }
 _FIELDS = (
     *("applied_batch", "applied_position", "applied_at", "data_at", "problem", "problem_code"),
-    *("n_quarantined", "n_aside", "counted", "counted_run", "lake_columns"),
+    *("n_quarantined", "n_aside", "kept", "counted", "counted_run", "lake_columns"),
     *_SUMS,
 )
 _MILLISECONDS = 1_000
@@ -86,6 +86,7 @@ def _table_take(run: Run, told: TableReport, *, now: datetime) -> None:
     row.problem_code = told.failure.code if told.failure else ""
     row.n_quarantined, row.n_aside = told.n_in_quarantine, told.n_waiting
     row.lake_columns = msgspec.to_builtins(told.columns)
+    row.kept = {"quarantined": msgspec.to_builtins(told.quarantined), "aside": told.aside}
     mark = f"{run.pk}:{run.epoch}"
     before: Mapping[str, Any] = row.counted if row.counted_run == mark else {}
     counted = {}

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from pipelines.cdc.control.domain.plans import Choice
+from pipelines.cdc.control.domain.spec import columns_protected, protection_text
 from pipelines.cdc.control.domain.states import Desired
 from pipelines.cdc.control.selectors.pipelines import (
     check_lake_staff,
@@ -25,6 +26,8 @@ from pipelines.cdc.control.services.pipelines import (
     table_reload,
     table_want,
 )
+from pipelines.cdc.control.services.protections import table_protect
+from pipelines.cdc.control.services.retrying import quarantine_retry
 from pipelines.cdc.control.services.testing import TestReport, source_test
 from pipelines.cdc.control.ui.forms import EditForm, PipelineForm
 from pipelines.cdc.control.ui.pages import captured_url, pipeline_url
@@ -145,11 +148,41 @@ def column_view(request: HttpRequest, name: str, pk: int) -> HttpResponseRedirec
     """Say how the lake may have a column that came later."""
     table = get_captured_table(_found(request, name), pk)
     column, said = request.POST.get("column", ""), request.POST.get("choice", "")
-    choice = next((one for one in Choice if one.value == said), Choice.PENDING)
+    if said == Choice.LIVE.value:
+        said = protection_text(request.POST.get("method", ""), request.POST.get("key", ""))
     reason = request.POST.get("reason", "")
-    column_choose(table, column, choice, reason=reason, by=_actor(request), now=timezone.now())
-    filled = "its values are filled in" if choice is Choice.PLAIN else "the lake never has it"
+    column_choose(table, column, said, reason=reason, by=_actor(request), now=timezone.now())
+    filled = "the lake never has it" if said == Choice.REFUSED else "its values are filled in"
     messages.success(request, f"Column {column}: {filled}.")
+    return HttpResponseRedirect(captured_url(table))
+
+
+@require_POST
+@require_fresh
+def table_protect_view(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """Protect columns otherwise, or partition by another: into a new table."""
+    table = get_captured_table(_found(request, name), pk)
+    is_again = table_protect(
+        table,
+        columns_protected(request.POST.get("protections", "")),
+        partition=request.POST.get("partition", "").strip(),
+        reason=request.POST.get("reason", ""),
+        by=_actor(request),
+        now=timezone.now(),
+    )
+    table = get_captured_table(table.pipeline, pk)
+    said = f"It is loaded again, into {table.target}." if is_again else "It stays as it is."
+    messages.success(request, said)
+    return HttpResponseRedirect(captured_url(table))
+
+
+@require_POST
+def quarantine_retry_view(request: HttpRequest, name: str, pk: int) -> HttpResponseRedirect:
+    """Apply the records in quarantine again."""
+    table = get_captured_table(_found(request, name), pk)
+    reason = request.POST.get("reason", "")
+    quarantine_retry(table, reason=reason, by=_actor(request), now=timezone.now())
+    messages.success(request, "They are applied again; what still does not fit comes back.")
     return HttpResponseRedirect(captured_url(table))
 
 

@@ -1,6 +1,7 @@
 """The form in which somebody declares a pipeline."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from django import forms
 
@@ -9,11 +10,16 @@ from pipelines.cdc.control.domain.spec import (
     ChangelogKind,
     PipelineSpec,
     TableType,
+    partitions_of,
+    protections_of,
     spec_of,
 )
 from pipelines.cdc.control.services.pipelines import fixed_of
 from pipelines.models import Pipeline
 from portal.access.lakes import all_lakes
+from portal.lake.errors import RuleViolation
+
+T = TypeVar("T")
 
 _TYPES = (
     (TableType.MERGE_ON_READ.value, "Merge on read: changes are written fast"),
@@ -59,6 +65,29 @@ class ServerForm(forms.Form):
         help_text="database.table, one a line; * stands for any signs: shop.*",
         widget=forms.Textarea(attrs={"rows": 4, "placeholder": "shop.*"}),
     )
+    protections = forms.CharField(
+        label="Protected columns",
+        max_length=20_000,
+        required=False,
+        help_text="db.table.column = protection, one a line; a protection is encrypted:KEY, "
+        "deterministic:KEY, hash:KEY, redact, show_first_4, show_last_4, year or nullify",
+        widget=forms.Textarea(attrs={"rows": 3, "placeholder": "shop.users.phone = encrypted:PII"}),
+    )
+    partitions = forms.CharField(
+        label="Partition columns",
+        max_length=20_000,
+        required=False,
+        help_text="db.table = column, one a line; other tables are not partitioned",
+        widget=forms.Textarea(attrs={"rows": 2, "placeholder": "shop.orders = created_on"}),
+    )
+
+    def clean_protections(self) -> dict[str, dict[str, str]]:
+        """Read the lines."""
+        return _read(protections_of, self.cleaned_data["protections"])
+
+    def clean_partitions(self) -> dict[str, str]:
+        """Read the lines."""
+        return _read(partitions_of, self.cleaned_data["partitions"])
 
 
 class PipelineForm(ServerForm):
@@ -100,8 +129,26 @@ class EditForm(ServerForm):
         """Show how it is now."""
         fields = ("host", "port", "user", "password_name", "ssl_ca", "server_id", "version")
         shown = {field: getattr(pipeline, field) for field in fields}
-        return cls(initial={**shown, "patterns": "\n".join(pipeline.patterns)})
+        protections = (
+            f"{table}.{column} = {text}"
+            for table, columns in sorted(pipeline.protections.items())
+            for column, text in columns.items()
+        )
+        partitions = (f"{table} = {one}" for table, one in sorted(pipeline.partitions.items()))
+        lines = {
+            "patterns": pipeline.patterns,
+            "protections": protections,
+            "partitions": partitions,
+        }
+        return cls(initial={**shown, **{name: "\n".join(one) for name, one in lines.items()}})
 
     def spec(self, pipeline: Pipeline) -> PipelineSpec:
         """Return the pipeline with what was typed."""
         return spec_of({**fixed_of(pipeline), **self.cleaned_data})
+
+
+def _read(how: Callable[[str], T], text: str) -> T:
+    try:
+        return how(text)
+    except RuleViolation as error:
+        raise forms.ValidationError(error.message) from error

@@ -25,8 +25,10 @@ from pipelines.cdc.control.selectors.pipelines import (
     table_row,
     tables_of,
 )
-from pipelines.cdc.control.services.columns import columns_pending
+from pipelines.cdc.control.services.orders import plan_of
+from pipelines.cdc.control.services.protections import protections_shown
 from pipelines.cdc.control.ui.charts import charts_of
+from pipelines.cdc.protecting.domain.protections import Method
 from pipelines.models import CapturedTable, Pipeline
 from portal.ui.frame.context import person
 from portal.ui.lists.csv import stream_csv
@@ -132,15 +134,20 @@ def pipeline(request: HttpRequest, name: str) -> HttpResponseBase:
 @require_GET
 def captured_table(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Show one captured table: how far it is, and each schema that it had."""
-    found = get_pipeline_for_user(name, user=person(request))
+    user = person(request)
+    found = get_pipeline_for_user(name, user=user)
     row = table_row(get_captured_table(found, pk))
+    plan = plan_of(row.table, row.table.schemas.all())
     page = keyset_page(schema_changes_of(row.table), request.GET, orders=CHANGE_ORDERS)
     context: dict[str, Any] = {
         "pipeline": found,
         "row": row,
         "found": row.table,
         "target_url": _target_url(row),
-        "pending": columns_pending(row.table),
+        "pending": plan.pending,
+        "protections": protections_shown(row.table, plan),
+        "methods": [one.value for one in Method],
+        "is_admin": user.is_lake_admin,
         "page": page,
     }
     return render(request, "pipelines/table.html", context)

@@ -49,8 +49,11 @@ def text_of(value: object, column: ColumnType) -> str | None:
     try:
         return _TEXTS[column.kind](value, column)
     except (ValueError, TypeError, AttributeError, ArithmeticError, struct.error) as error:
+        # The value is not shown: its column may be protected.
         raise RuleViolation(
-            "cdc.value", f"{value!r:.100} is no value of a column of type {column.name}: {error}."
+            "cdc.value",
+            f"A value ({type(value).__name__}) is none of a column of type {column.name}: "
+            f"{type(error).__name__}.",
         ) from error
 
 

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from rest_framework import serializers
 
-from pipelines.cdc.tickets.domain.prediction import MOST_SIGNS, Protection
+from pipelines.cdc.tickets.domain.prediction import MOST_SIGNS
 from pipelines.models import SchemaTicket
 
 
@@ -18,9 +18,9 @@ class TicketOpenSerializer(serializers.Serializer[object]):
     )
     reason = serializers.CharField(max_length=1000)
     choices = serializers.DictField(
-        child=serializers.ChoiceField([one.value for one in Protection]),
+        child=serializers.CharField(max_length=80),
         default=dict,
-        help_text="of each column that the statement adds",
+        help_text="the protection of each column that the statement adds: plain, encrypted:PII",
     )
     callback_url = serializers.CharField(
         max_length=1024,

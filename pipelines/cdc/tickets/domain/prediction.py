@@ -5,11 +5,12 @@ A statement that is no single change of the table is refused, with what it is an
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
 from msgspec.structs import replace
 
 from pipelines.cdc.changes.domain.schemas import TableSchema
+from pipelines.cdc.protecting.domain.columns import check_column
+from pipelines.cdc.protecting.domain.protections import Protection
 from pipelines.cdc.schema.domain.classes import SchemaChange, classify, worst
 from pipelines.cdc.schema.domain.ddl import read_statement
 from pipelines.cdc.schema.domain.evolution import evolved
@@ -17,18 +18,11 @@ from pipelines.cdc.schema.domain.lexical import Unreadable, Words
 from pipelines.cdc.schema.domain.statements import Does, Statement
 from pipelines.cdc.schema.domain.targets import Needs, TargetChange, target_changes
 from pipelines.cdc.schema.domain.type_changes import Class
+from pipelines.cdc.schema.domain.types import lake_type, parse_type
 from portal.lake.errors import RuleViolation
 
 MOST_SIGNS = 20_000
 _ALTER = "Give one ALTER TABLE of the table."
-
-
-class Protection(StrEnum):
-    """How the lake may have a column that comes with a change."""
-
-    PLAIN = "plain"
-    MASKED = "masked"
-    ENCRYPTED = "encrypted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +66,21 @@ def predict(schema: TableSchema, text: str, *, fixed: Collection[str] = ()) -> P
 
 
 def check_choices(prediction: Prediction, choices: Mapping[str, str]) -> dict[str, str]:
-    """Return how the lake may have each column that comes.
+    """Return the protection of each column that comes.
 
     Raises:
-        RuleViolation: `ticket.choice`, naming the column.
+        RuleViolation: `ticket.choice` or `cdc.protection`, naming the column.
     """
-    allowed = ", ".join(Protection)
+    types = {one.name: lake_type(parse_type(one.type)) for one in prediction.schema.columns}
+    table = f"{prediction.schema.db}.{prediction.schema.table}"
     for column in prediction.added:
-        if choices.get(column) not in set(Protection):
+        if not choices.get(column):
             raise _refused(
-                "choice", f"Column {column} is new: say {allowed} for it.", field="choices"
+                "choice",
+                f"Column {column} is new: say how the lake may have it, as plain or encrypted:PII.",
+                field="choices",
             )
+        check_column(table, column, Protection.parse(choices[column]), types)
     if strange := sorted(set(choices) - set(prediction.added)):
         raise _refused(
             "choice",

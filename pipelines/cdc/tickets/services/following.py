@@ -7,7 +7,6 @@ from django.db import transaction
 
 from pipelines.cdc.changes.domain.schemas import TableSchema
 from pipelines.cdc.control.services.announced import Announced
-from pipelines.cdc.control.services.columns import choices_handed_over
 from pipelines.cdc.control.services.preparing import is_prepared
 from pipelines.cdc.schema.domain.classes import SchemaChange as Change
 from pipelines.cdc.tickets.domain.matching import difference
@@ -43,7 +42,7 @@ def ticket_match(
     return Announced(
         by=f"ticket {ticket.short_id}",
         reason=ticket.reason,
-        choices=choices_handed_over(ticket.choices),
+        choices=ticket.choices,
     )
 
 

@@ -13,8 +13,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from pipelines.cdc.control.domain.plans import DecidedSchema, Decision
-from pipelines.cdc.control.services.columns import choices_handed_over
+from pipelines.cdc.control.domain.plans import DecidedSchema, Decision, choices_of
 from pipelines.cdc.control.services.pipelines import locked_table
 from pipelines.cdc.control.services.preparing import table_prepare
 from pipelines.cdc.tickets.domain.states import AHEAD, TRANSITIONS
@@ -121,11 +120,13 @@ TICKETS = SchemaTickets()
 
 def lake_prepare(ticket: SchemaTicket) -> None:
     """Order the columns that the lake's table needs, in the caller's transaction."""
+    said = choices_of(ticket.choices)
     ahead = DecidedSchema(
         schema_ahead(ticket),
         Decision.APPROVED,
         changes_of(ticket),
-        choices_handed_over(ticket.choices),
+        choices={column: choice for column, (choice, _) in said.items()},
+        protections={column: protection for column, (_, protection) in said.items()},
     )
     table_prepare(locked_table(ticket.captured), ahead)
 

@@ -5,14 +5,11 @@ from typing import Any
 from django import forms
 
 from pipelines.cdc.control.models import Pipeline
-from pipelines.cdc.tickets.domain.prediction import MOST_SIGNS, Protection
+from pipelines.cdc.protecting.domain.protections import Method
+from pipelines.cdc.tickets.domain.prediction import MOST_SIGNS
 from pipelines.cdc.tickets.services.opening import Wanted
 
-_PROTECTIONS = (
-    (Protection.PLAIN.value, "Plain: as the source has it"),
-    (Protection.MASKED.value, "Masked"),
-    (Protection.ENCRYPTED.value, "Encrypted"),
-)
+_PROTECTIONS = ", ".join(f"{one.value}:KEY" if one.is_keyed else one.value for one in Method)
 
 
 class TicketForm(forms.Form):
@@ -37,8 +34,10 @@ class TicketForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.added = added
         for place, column in enumerate(added):
-            self.fields[f"choice_{place}"] = forms.ChoiceField(
-                label=f"New column {column} in the lake", choices=_PROTECTIONS
+            self.fields[f"choice_{place}"] = forms.CharField(
+                label=f"New column {column} in the lake",
+                max_length=80,
+                help_text=f"its protection: {_PROTECTIONS}",
             )
 
     def wanted(self) -> Wanted:

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from pipelines.cdc.control.domain.plans import Choice
 from pipelines.cdc.control.domain.spec import spec_of
-from pipelines.cdc.control.services.columns import column_choose, columns_pending
-from pipelines.cdc.control.services.orders import orders_of
+from pipelines.cdc.control.services.columns import column_choose
+from pipelines.cdc.control.services.orders import orders_of, plan_of
 from pipelines.cdc.control.services.pipelines import pipeline_create
 from pipelines.cdc.control.services.reports import schemas_take
 from pipelines.cdc.schema_requests.services import REQUESTS, change_digest, requests_open
@@ -170,14 +170,14 @@ class TestColumnsThatCameLater:
     def test_a_column_is_added_once_somebody_said_so(
         self, table: CapturedTable, now: datetime
     ) -> None:
-        assert columns_pending(table) == ("phone",)
-        column_choose(table, "phone", Choice.PLAIN, reason="not personal", by=OTTO, now=now)
+        assert plan_of(table, table.schemas.all()).pending == ("phone",)
+        column_choose(table, "phone", "plain", reason="not personal", by=OTTO, now=now)
         (order,) = orders_of(LAKE).pipelines[0].tables
         assert [column.name for column in order.columns] == ["id", "qty", "phone"]
         assert [one.columns for one in order.replays] == [("phone",)]
         assert CapturedTable.objects.get().n_reloads == 0, "rows that were there have NULL"
         with pytest.raises(StaleState):
-            column_choose(table, "phone", Choice.REFUSED, reason="oh", by=OTTO, now=now)
+            column_choose(table, "phone", Choice.REFUSED.value, reason="oh", by=OTTO, now=now)
 
     def test_a_column_that_old_rows_have_too_is_loaded(
         self, table: CapturedTable, now: datetime
@@ -185,14 +185,14 @@ class TestColumnsThatCameLater:
         change = SchemaChange.objects.get(number=2)
         change.columns[-1] |= {"is_nullable": False, "default": "0"}
         change.save()
-        column_choose(table, "phone", Choice.PLAIN, reason="not personal", by=OTTO, now=now)
+        column_choose(table, "phone", "plain", reason="not personal", by=OTTO, now=now)
         assert CapturedTable.objects.get().n_reloads == 1
 
     def test_a_column_that_is_left_out_is_purged(self, table: CapturedTable, now: datetime) -> None:
         with pytest.raises(RuleViolation):
-            column_choose(table, "phone", Choice.REFUSED, reason="", by=OTTO, now=now)
+            column_choose(table, "phone", Choice.REFUSED.value, reason="", by=OTTO, now=now)
         with pytest.raises(RuleViolation):
-            column_choose(table, "phone", Choice.PENDING, reason="x", by=OTTO, now=now)
-        column_choose(table, "phone", Choice.REFUSED, reason="personal", by=OTTO, now=now)
+            column_choose(table, "phone", Choice.PENDING.value, reason="x", by=OTTO, now=now)
+        column_choose(table, "phone", Choice.REFUSED.value, reason="personal", by=OTTO, now=now)
         (order,) = orders_of(LAKE).pipelines[0].tables
         assert order.refused == ("phone",)

@@ -140,21 +140,20 @@ def test_what_the_lake_cannot_follow_is_rejected_at_once(shop: Pipeline, now: da
     assert ticket_open(shop, WIDER, by=OTTO, now=now).state == "APPROVED"
 
 
-def test_a_new_column_is_there_before_it_comes_unless_it_has_to_be_protected(
+def test_a_new_column_is_there_before_it_comes_with_its_protection(
     shop: Pipeline, now: datetime
 ) -> None:
     both = wanted(
-        "ADD phone varchar(20), ADD mail text", choices={"phone": "encrypted", "mail": "plain"}
+        "ADD phone varchar(20), ADD mail text", choices={"phone": "encrypted:PII", "mail": "plain"}
     )
     ticket_open(shop, both, by=OTTO, now=now)
-    assert ordered() == {"id": "int", "qty": "int", "mail": "string"}
+    assert ordered() == {"id": "int", "qty": "int", "phone": "string", "mail": "string"}
     change = came(shop, now, "ADD phone varchar(20), ADD mail text", phone="varchar(20)",
                   mail="text")  # fmt: skip
     assert change.decision == "approved"
-    # Until the apply can encrypt, nothing that should be is written plainly.
-    assert change.column_choices == {"phone": "pending", "mail": "plain"}
+    assert change.column_choices == {"phone": "encrypted:PII", "mail": "plain"}
     (table,) = orders_of(LAKE).pipelines[0].tables
-    assert table.schemas[-1].aside == ("phone",)
+    assert (table.schemas[-1].aside, table.schemas[-1].live["phone"]) == ((), "phone")
 
 
 def test_the_same_statement_again_is_the_same_ticket_and_another_has_to_wait(

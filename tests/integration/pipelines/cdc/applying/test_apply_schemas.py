@@ -1,5 +1,7 @@
 """Values that do not fit, columns nobody has decided on, and tables that are held."""
 
+import os
+import time
 from typing import Any
 
 import pytest
@@ -29,6 +31,11 @@ def test_a_value_that_does_not_fit_is_in_quarantine_until_its_type_is_wide_enoug
     assert pipeline.rows() == folded(kept)
     report = pipeline.report()
     assert (report.n_quarantined, report.n_in_quarantine, report.failure) == (2, 2, None)
+    shown = [(one.reason, one.column, one.text, one.key) for one in report.quarantined]
+    assert shown == [
+        ("type", "qty", "1.5", '{"id":"2"}'),
+        ("type", "qty", "3000000000", '{"id":"1"}'),
+    ]
 
     # A newer row of a key makes what is in quarantine void; it is no longer open.
     pipeline.log.write([change("u", 2, 20)])
@@ -59,7 +66,7 @@ def test_values_of_an_unknown_column_are_filled_once_it_is_approved(
     pipeline.log.write([noted("u", 1, 20, None), noted("d", 5, 21, None)])
     pipeline.run(at_once=1)
     report = pipeline.report()
-    assert (report.failure, report.n_aside) == (None, 5)
+    assert (report.failure, report.n_aside, report.aside) == (None, 5, {"note": 5})
     plain = pipeline.rows()
 
     live = SchemaPlan(2, live={**NAMES, "note": "note"})
@@ -92,6 +99,21 @@ def test_a_value_kept_aside_fills_the_row_of_its_own_version_alone(pipeline: Pip
     pipeline.table(refused=("note",))
     pipeline.run()
     assert not list(pipeline.folder.rglob("of=note/*.parquet"))
+    assert pipeline.report().aside == {}
+
+
+def test_values_kept_aside_for_too_long_are_deleted(pipeline: Pipeline) -> None:
+    waits = SchemaPlan(2, live=NAMES, aside=("note",))
+    pipeline.table(schemas=(waits,), aside_days=2)
+    for day, key in ((3, 1), (1, 2)):
+        pipeline.log.write([noted("c", key, key, "kept")])
+        pipeline.run()
+        for file in pipeline.folder.rglob("of=note/*.parquet"):
+            then = min(file.stat().st_mtime, time.time() - day * 86_400)
+            os.utime(file, (then, then))
+    pipeline.log.write([])
+    pipeline.run()
+    assert pipeline.report().aside == {"note": 1}
 
 
 def test_a_held_table_waits_while_others_go_on(pipeline: Pipeline) -> None:

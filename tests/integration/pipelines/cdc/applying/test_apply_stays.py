@@ -72,3 +72,35 @@ def test_it_stays_takes_newer_orders_and_ends_when_told(pipeline: Pipeline) -> N
     report = pipeline.said()
     assert (report.batch, report.captured_at, report.failure) == (3, 1_000, None)
     assert report.lag_seconds > 0
+
+
+def test_a_table_that_gets_another_place_is_written_whole_while_it_stays(
+    pipeline: Pipeline,
+) -> None:
+    before = [change("c", 1, 1), change("c", 2, 2)]
+    pipeline.table()
+    pipeline.table("orders")
+    pipeline.log.write([*before, change("c", 7, 3, table="orders")])
+    job = job_for(
+        pipeline.spark, pipeline.config, {"apply": orders_of(pipeline), "stay_seconds": 600}
+    )
+    pipeline.job = job
+    with ThreadPoolExecutor(1) as pool:
+        ended = pool.submit(apply.run, pipeline.spark, job)
+        try:
+            until(lambda: pipeline.report().n_upserted == 2)
+            place = pipeline.tables["carts"].location
+            # Until it has a place it has no order, and the changelog goes on.
+            moved = pipeline.tables.pop("carts")
+            job.spool.write_control({"apply": orders_of(pipeline)})
+            pipeline.log.write([change("d", 2, 10)])
+            until(lambda: pipeline.said().batch == 2)
+            pipeline.tables["carts"] = msgspec.structs.replace(moved, location=f"{place}_2")
+            job.spool.write_control({"apply": orders_of(pipeline)})
+            until(lambda: pipeline.report().columns and pipeline.report().batches == "1-2")
+        finally:
+            job.spool.write_control({"cancel": True})
+        with pytest.raises(StaleState):
+            ended.result(_PATIENCE_SECONDS)
+    assert pipeline.rows() == folded([*before, change("d", 2, 10)])
+    assert pipeline.rows("orders") == folded([change("c", 7, 3)])

@@ -16,11 +16,10 @@ from pyspark.sql import SparkSession
 from pipelines.cdc.applying.domain.messages import TableOrder, TableReport
 from pipelines.cdc.applying.jobs import apply
 from pipelines.cdc.changes.connectors.directory_log import DirectoryLog
-from pipelines.cdc.control.domain.plans import Choice
 from pipelines.cdc.control.selectors.pipelines import tables_of
 from pipelines.cdc.control.services.capturing import pipeline_capture
-from pipelines.cdc.control.services.columns import column_choose, columns_pending
-from pipelines.cdc.control.services.orders import locations_find, orders_json, orders_of
+from pipelines.cdc.control.services.columns import column_choose
+from pipelines.cdc.control.services.orders import locations_find, orders_json, orders_of, plan_of
 from pipelines.cdc.control.services.sources import changelog_root, config_of, open_changelog
 from pipelines.cdc.schema_requests.services import REQUESTS, requests_open
 from pipelines.models import Pipeline, SchemaRequest
@@ -176,8 +175,8 @@ class World:
         """Approve what waits and have all columns plain; returns whether anything was."""
         now, done = timezone.now(), False
         for table in tables_of(self.pipeline):
-            for column in columns_pending(table):
-                column_choose(table, column, Choice.PLAIN, reason="fine", by=BY, now=now)
+            for column in plan_of(table, table.schemas.all()).pending:
+                column_choose(table, column, "plain", reason="fine", by=BY, now=now)
                 done = True
         requests_open(LAKE, now=now)
         for request in SchemaRequest.objects.filter(state="PENDING"):

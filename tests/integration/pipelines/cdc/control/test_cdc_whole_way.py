@@ -9,7 +9,6 @@ from pyspark.sql import SparkSession
 
 from pipelines.cdc.changes.connectors.directory_log import DirectoryLog
 from pipelines.cdc.control import run_kinds
-from pipelines.cdc.control.domain.plans import Choice
 from pipelines.cdc.control.domain.states import TableState
 from pipelines.cdc.control.selectors.pipelines import table_row, tables_of
 from pipelines.cdc.control.services.capturing import pipeline_capture
@@ -91,7 +90,7 @@ def test_changes_come_into_the_lake_and_a_risky_one_waits(
     )
     assert (orders().n_deletes, orders().applied_batch) == (45 + 35, pipeline.batch)
 
-    column_choose(orders(), "phone", Choice.PLAIN, reason="no person's", by=BY, now=timezone.now())
+    column_choose(orders(), "phone", "plain", reason="no person's", by=BY, now=timezone.now())
     apply()
     assert in_the_lake(spark, "phone") == shop.rows("select id, phone from orders order by id")
 

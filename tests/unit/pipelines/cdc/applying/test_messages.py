@@ -60,6 +60,10 @@ def test_orders_come_back_as_they_were_written() -> None:
         ({"key": ()}, "no key"),
         ({"key": ("cart", "line")}, "['line']"),
         ({"kind": "COPY"}, "COPY"),
+        ({"protections": {"month": "redact"}}, "no column month to protect"),
+        ({"protections": {"id": "deterministic:PII"}}, "cannot be deterministic:PII and bigint"),
+        ({"protections": {"day": "secret"}}, "is none of"),
+        ({"protections": {"day": "redact"}, "partition": "day"}, "not redact"),
     ],
 )
 def test_orders_with_a_fault_are_refused(changed: dict[str, Any], said: str) -> None:

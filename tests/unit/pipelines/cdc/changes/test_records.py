@@ -48,9 +48,22 @@ def test_a_header_says_how_far_it_goes() -> None:
     assert decode_header(encode(header)) == header
 
 
-@pytest.mark.parametrize("line", [b"", b"{", b"[]", b'{"db": 1}', b'{"op": "x"}', b"\xff"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"{",
+        b'{"phone":"0911',
+        b'{"op":"c","after":{"phone":0911}}',
+        b"[]",
+        b'{"db": 1}',
+        b'{"op": "x"}',
+        b"\xff",
+    ],
+)
 def test_what_is_no_record_is_refused(line: bytes) -> None:
     for read in (decode_change, decode_header):
         with pytest.raises(RuleViolation) as refused:
             read(line)
         assert refused.value.code == "cdc.record"
+        assert "0911" not in refused.value.message

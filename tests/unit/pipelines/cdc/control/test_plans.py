@@ -1,5 +1,7 @@
 """What happens to the records of each schema, as people decide on changes."""
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
@@ -19,10 +21,13 @@ from pipelines.cdc.control.domain.plans import (
     Decision,
     Prepared,
     TablePlan,
+    choice_of,
     table_plan,
 )
+from pipelines.cdc.protecting.domain.protections import PLAIN, Protection
 from pipelines.cdc.schema.domain.classes import classify
 from pipelines.cdc.schema.domain.ddl import read_statement
+from portal.lake.errors import RuleViolation
 
 Columns = dict[str, str]
 FIRST: Columns = {"id": "int(11)", "Qty": "int(11)", "note": "varchar(20)"}
@@ -57,6 +62,7 @@ def can_be_ordered(plan: TablePlan) -> bool:
         schemas=plan.schemas,
         replays=plan.replays,
         refused=plan.refused,
+        protections={name: str(one) for name, one in plan.protections.items()},
     )
     orders = Orders((PipelineOrder(1, "file:/log", "file:/apply", (table,)),))
     return read_orders(msgspec.to_builtins(orders)) == orders
@@ -84,7 +90,7 @@ def test_a_new_column_is_aside_until_somebody_says_how_the_lake_may_have_it(
     pending = table_plan([first, after(first, columns, ddl)])
     assert "phone" not in lake(pending)
     assert (pending.schemas[1].aside, pending.pending) == (("phone",), ("phone",))
-    plain = table_plan([first, after(first, columns, ddl, phone=Choice.PLAIN)])
+    plain = table_plan([first, after(first, columns, ddl, phone=Choice.LIVE)])
     assert lake(plain)["phone"] == "string"
     assert plain.schemas[1].live["phone"] == "phone"
     assert plain.schemas[0].live == {"id": "id", "Qty": "qty", "note": "note"}
@@ -147,7 +153,7 @@ def test_a_dropped_column_stays_in_the_lake_and_a_new_one_of_its_name_is_another
     left = {"id": "int(11)", "Qty": "int(11)"}
     second = after(first, left, "ALTER TABLE orders DROP note")
     back = {**left, "note": "int(11)"}
-    third = after(second, back, "ALTER TABLE orders ADD note int", note=Choice.PLAIN)
+    third = after(second, back, "ALTER TABLE orders ADD note int", note=Choice.LIVE)
     plan = table_plan([first, second, third])
     assert lake(plan) == {"id": "int", "qty": "int", "note": "string", "note_2": "int"}
     assert plan.schemas[1].live == {"id": "id", "Qty": "qty"}
@@ -188,7 +194,7 @@ class TestPrepared:
         [
             ("ALTER TABLE orders MODIFY Qty varchar(20)", {**FIRST, "Qty": "varchar(20)"}, {}),
             ("ALTER TABLE orders MODIFY Qty bigint", {**FIRST, "Qty": "bigint"}, {}),
-            ("ALTER TABLE orders ADD a int", {**FIRST, "a": "int"}, {"a": Choice.PLAIN}),
+            ("ALTER TABLE orders ADD a int", {**FIRST, "a": "int"}, {"a": Choice.LIVE}),
         ],
     )
     def test_the_change_takes_what_was_prepared_for_it(
@@ -215,3 +221,82 @@ class TestPrepared:
         }
         narrow = after(first, {**FIRST, "Qty": "mediumint"}, "ALTER TABLE orders COMMENT='x'")
         assert lake(table_plan([first, narrow], [prepared]))["qty"] == "bigint"
+
+
+HIDDEN = Protection.parse("encrypted:PII")
+
+
+def test_a_protected_column_is_text_and_stays_protected_under_another_name_or_type() -> None:
+    first = DecidedSchema(schema(1, FIRST), Decision.NONE, protections={"Qty": HIDDEN})
+    assert table_plan([first]).protections == {"qty": HIDDEN}
+    wide = after(first, {**FIRST, "Qty": "bigint(20)"}, "ALTER TABLE orders MODIFY Qty bigint")
+    renamed = after(
+        wide,
+        {"id": "int(11)", "amount": "bigint(20)", "note": "varchar(20)"},
+        "ALTER TABLE orders CHANGE Qty amount bigint",
+    )
+    text = after(
+        renamed,
+        {"id": "int(11)", "amount": "varchar(9)", "note": "varchar(20)"},
+        "ALTER TABLE orders MODIFY amount varchar(9)",
+    )
+    plan = table_plan([first, wide, renamed, text])
+    assert lake(plan) == {"id": "int", "qty": "string", "note": "string"}
+    assert plan.schemas[3].live["amount"] == "qty"
+    assert plan.protection_of("amount") == HIDDEN
+    assert plan.origins["amount"] == (1, "Qty")
+    assert can_be_ordered(plan)
+
+
+def test_a_mask_that_keeps_the_type_goes_to_the_new_column_too() -> None:
+    year = Protection.parse("year")
+    columns = {"id": "int(11)", "born": "date"}
+    first = DecidedSchema(schema(1, columns), Decision.NONE, protections={"born": year})
+    moved = after(first, {**columns, "born": "datetime"}, "ALTER TABLE orders MODIFY born datetime")
+    plan = table_plan([first, moved])
+    assert lake(plan) == {"id": "int", "born": "date", "born_2": "timestamp"}
+    assert plan.protections == {"born": year, "born_2": year}
+    assert can_be_ordered(plan)
+
+
+def test_a_new_column_is_released_encrypted(first: DecidedSchema) -> None:
+    columns = {**FIRST, "pin": "int(11)"}
+    ddl = "ALTER TABLE orders ADD pin int"
+    added = replace(after(first, columns, ddl, pin=Choice.LIVE), protections={"pin": HIDDEN})
+    plan = table_plan([first, added])
+    assert (lake(plan)["pin"], plan.protections) == ("string", {"pin": HIDDEN})
+    assert can_be_ordered(plan)
+
+
+@pytest.mark.parametrize(
+    ("columns", "ddl", "name"),
+    [
+        ({"pin": "bigint(20)"}, "ALTER TABLE orders MODIFY pin bigint", "pin"),
+        ({"pin": "varchar(9)"}, "ALTER TABLE orders MODIFY pin varchar(9)", "pin"),
+        ({"code": "int(11)"}, "ALTER TABLE orders CHANGE pin code int", "code"),
+    ],
+)
+def test_a_column_that_waits_goes_on_waiting_however_it_changes(
+    first: DecidedSchema, columns: Columns, ddl: str, name: str
+) -> None:
+    added = after(first, {**FIRST, "pin": "int(11)"}, "ALTER TABLE orders ADD pin int")
+    changed = after(added, {**FIRST, **columns}, ddl)
+    plan = table_plan([first, added, changed])
+    assert plan.pending == (name,)
+    assert list(lake(plan)) == ["id", "qty", "note"]
+    assert plan.origins[name] == (2, "pin")
+    released = replace(added, choices={"pin": Choice.LIVE}, protections={"pin": HIDDEN})
+    plan = table_plan([first, released, changed])
+    assert lake(plan)["pin"] == "string"
+    assert plan.protection_of(name) == HIDDEN
+    wanted = {one.columns[0] for one in plan.replays}
+    assert wanted == {"pin", name}
+    assert can_be_ordered(plan)
+
+
+def test_what_was_said_of_a_column_is_read_as_it_is_stored() -> None:
+    assert choice_of("refused") == (Choice.REFUSED, PLAIN)
+    assert choice_of("plain") == (Choice.LIVE, PLAIN)
+    assert choice_of("encrypted:PII") == (Choice.LIVE, HIDDEN)
+    with pytest.raises(RuleViolation, match="none of"):
+        choice_of("live")

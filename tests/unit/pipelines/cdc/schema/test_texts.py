@@ -227,6 +227,7 @@ def test_what_is_no_value_of_the_column_is_refused(column: str, value: object) -
     with pytest.raises(RuleViolation) as refused:
         text_of(value, parse_type(column))
     assert refused.value.code == "cdc.value"
+    assert len(str(value)) < 4 or str(value) not in refused.value.message
 
 
 def test_a_float_is_selected_with_all_its_digits() -> None:

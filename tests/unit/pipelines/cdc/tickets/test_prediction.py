@@ -75,9 +75,14 @@ def test_one_statement_may_end_with_a_semicolon() -> None:
 
 def test_each_new_column_needs_a_choice_and_no_other_has_one() -> None:
     found = predicted("ADD phone varchar(20), ADD mail text")
-    both = {"phone": "masked", "mail": "plain"}
+    both = {"phone": "encrypted:PII", "mail": "plain"}
     assert check_choices(found, both) == both
-    for bad in ({"phone": "masked"}, {**both, "mail": "hidden"}, {**both, "qty": "plain"}):
+    for bad, code in (
+        ({"phone": "redact"}, "ticket.choice"),
+        ({**both, "mail": "hidden"}, "cdc.protection"),
+        ({**both, "mail": "year"}, "cdc.protection"),
+        ({**both, "qty": "plain"}, "ticket.choice"),
+    ):
         with pytest.raises(RuleViolation) as refused:
             check_choices(found, bad)
-        assert refused.value.code == "ticket.choice"
+        assert refused.value.code == code

@@ -1,0 +1,1 @@
+"""Masks and encrypts columns on their way into the lake."""

@@ -1,0 +1,1 @@
+"""The catalogue of protections, and the rules of where each may be used."""

@@ -1,0 +1,1 @@
+"""Spark functions for those who may read protected columns."""
