@@ -3,7 +3,8 @@
 from django.urls import URLPattern
 
 from pipelines.cdc.control import urls as cdc
+from pipelines.cdc.reconciling import urls as reconciling
 
 app_name = "pipelines-api"
 
-urlpatterns: list[URLPattern] = [*cdc.api_urlpatterns]
+urlpatterns: list[URLPattern] = [*cdc.api_urlpatterns, *reconciling.api_urlpatterns]

@@ -6,6 +6,22 @@ from pipelines.cdc.control.models import (
     PipelineMinute,
     SchemaChange,
 )
+from pipelines.cdc.reconciling.models import (
+    ComparisonSchedule,
+    DifferingKey,
+    TableComparison,
+    TableRepair,
+)
 from pipelines.cdc.schema_requests.models import SchemaRequest
 
-__all__ = ["CapturedTable", "Pipeline", "PipelineMinute", "SchemaChange", "SchemaRequest"]
+__all__ = [
+    "CapturedTable",
+    "ComparisonSchedule",
+    "DifferingKey",
+    "Pipeline",
+    "PipelineMinute",
+    "SchemaChange",
+    "SchemaRequest",
+    "TableComparison",
+    "TableRepair",
+]

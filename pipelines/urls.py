@@ -3,8 +3,13 @@
 from django.urls import URLPattern
 
 from pipelines.cdc.control import urls as cdc
+from pipelines.cdc.reconciling import urls as reconciling
 from pipelines.cdc.schema_requests import urls as schema_requests
 
 app_name = "pipelines"
 
-urlpatterns: list[URLPattern] = [*cdc.ui_urlpatterns, *schema_requests.ui_urlpatterns]
+urlpatterns: list[URLPattern] = [
+    *cdc.ui_urlpatterns,
+    *reconciling.ui_urlpatterns,
+    *schema_requests.ui_urlpatterns,
+]

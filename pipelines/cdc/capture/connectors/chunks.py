@@ -227,7 +227,9 @@ class _Query:
             for key in keys
             for text, (_, kind) in zip(key.values(), self._key, strict=True)
         ]
-        return f"SELECT {', '.join(self._shown)} FROM {self._from} WHERE {where}", bound
+        return " ".join(
+            ["SELECT", ", ".join(self._shown), "FROM", self._from, "WHERE", where]
+        ), bound
 
     def row(self, raw: tuple[Any, ...]) -> Row:
         return {

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from pipelines.cdc.capture.domain.repairs import Repair, Repaired
 from pipelines.cdc.capture.domain.row_changes import repairs_of
+from pipelines.cdc.capture.domain.row_images import key_of
 from pipelines.cdc.capture.engine.ports import SourcePort
 from pipelines.cdc.capture.engine.schema_keeping import SchemaKeeping
 from pipelines.cdc.changes.domain.records import Change
@@ -46,9 +47,10 @@ class Repairing:
             return self._left_out(_NOT_CAPTURED)
         if self._schemas.has_pending(repair.name):
             return None
-        keys = repair.keys[self._done_keys : self._done_keys + _KEYS_AT_ONCE]
-        if any(tuple(key) != schema.key for key in keys):
+        asked = repair.keys[self._done_keys : self._done_keys + _KEYS_AT_ONCE]
+        if any(key.keys() != set(schema.key) for key in asked):
             return self._left_out(_OTHER_KEY)
+        keys = [key_of(key, schema.key) for key in asked]
         chunk = self._source.rows_of(schema, keys)
         if chunk is None:
             return None

@@ -12,7 +12,13 @@ from pyspark.sql import SparkSession
 
 from pipelines.cdc.applying.domain.folders import Kept, folder_of
 from pipelines.cdc.applying.jobs.kept import KeptFiles
-from pipelines.cdc.applying.jobs.target import JAVA_ERRORS, Target, check_hudi, java_text
+from pipelines.cdc.applying.jobs.target import (
+    JAVA_ERRORS,
+    Target,
+    check_hudi,
+    java_text,
+    read_old_dates,
+)
 from pipelines.cdc.capture.connectors.chunks import Chunks
 from pipelines.cdc.capture.connectors.source import Source
 from pipelines.cdc.capture.domain.config import SourceConfig
@@ -43,6 +49,7 @@ REQUEST = "reconcile"
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     """Compare the tables of a request; returns how many there were by what they came to."""
     check_hudi(spark, lake=str(job.config.lake))
+    read_old_dates(spark)
     request = read_request(job.params[REQUEST])
     job.spool.fs.make_directories(job.spool.results.child("proofs"), mode=0o700)
     states: dict[str, int] = {}

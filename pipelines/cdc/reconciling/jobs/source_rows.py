@@ -132,5 +132,13 @@ class SourceRows:
 
 def _delete(key: Row, chunk: Chunk, schema: TableSchema) -> Change:
     position = chunk.position
-    place = (schema.db, schema.table, "d", position.version, key, schema.number)
-    return Change(*place, str(position), chunk.at)
+    return Change(
+        db=schema.db,
+        table=schema.table,
+        op="d",
+        version=position.version,
+        key=key,
+        schema=schema.number,
+        position=str(position),
+        at=chunk.at,
+    )

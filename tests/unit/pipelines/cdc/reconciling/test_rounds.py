@@ -92,10 +92,11 @@ class World:
     def differing(self) -> Iterator[Pair]:
         self.pause()
         found = []
-        for key, (content, at) in self._read.items():
+        for key, (content, read_at) in self._read.items():
             row = self.lake.get(key)
-            if content is None and self._is_whole:
-                at = self._first  # no chunk says where it would have been
+            # Of a key without a row no chunk says where it would have been.
+            is_nowhere = content is None and self._is_whole
+            at = self._first if is_nowhere else read_at
             changed = max(row[1] if row else 0, self.tombstones.get(key, 0))
             if content != (row[0] if row else None):
                 found.append(Pair(key, content, row[0] if row else None, at, changed))
