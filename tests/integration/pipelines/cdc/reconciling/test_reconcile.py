@@ -12,6 +12,9 @@ from tests.support.reconciled import Reconciled
 
 pytestmark = pytest.mark.spark
 
+N_UNFIT = 7
+"""Values of `TYPES` that no calendar has."""
+
 
 def table_of_all_types(shop: Shop) -> int:
     """Make a table with a column of each type, and a row for each value; returns how many."""
@@ -35,19 +38,17 @@ def test_tables_of_all_types_are_equal_loaded_or_from_the_log(
 ) -> None:
     n_rows = table_of_all_types(shop)
     pipeline.capture()
-    shop.run("create table u like t", "insert into u select * from t")
+    # The same rows once more, by the log.
+    columns = ", ".join(f"c{n}" for n in range(len(TYPES)))
+    shop.run(f"insert into t (id, {columns}) select id + 1000, {columns} from t")
     pipeline.capture()
-    pipeline.apply("t", "u")
-    for table in ("t", "u"):
-        proof = pipeline.prove(table)
-        assert (proof.state, proof.note) == ("equal", "")
-        assert (proof.n_rows, proof.n_changing) == (n_rows, 0)
-        assert proof.n_lake == n_rows - proof.n_unfit
-        # Dates that are none are in quarantine, and nothing else is.
-        assert proof.n_unfit == N_UNFIT
-
-
-N_UNFIT = 0
+    pipeline.apply("t")
+    proof = pipeline.prove("t")
+    assert (proof.state, proof.note) == ("equal", "")
+    assert (proof.n_rows, proof.n_changing) == (2 * n_rows, 0)
+    # Dates that are none are in quarantine, and nothing else is.
+    assert proof.n_unfit == 2 * N_UNFIT
+    assert proof.n_lake == 2 * (n_rows - N_UNFIT)
 
 
 def test_damage_is_found_and_repaired(pipeline: Reconciled, shop: Shop) -> None:
@@ -108,7 +109,7 @@ def test_a_source_that_changes_all_the_time_does_not_differ(
         while not is_over.is_set():
             n += 1
             with link.cursor() as cursor:
-                cursor.execute("update carts set qty = 1 - qty where id % 50 = %s", (n % 50,))
+                cursor.execute("update carts set qty = 1 - qty where id %% 50 = %s", (n % 50,))
                 cursor.execute("delete from carts where id = %s", (n % 2000,))
                 cursor.execute("insert into carts values (%s, 5)", (3000 + n,))
                 cursor.execute("replace into carts values (%s, 7)", (n % 2000 - 5,))
