@@ -10,7 +10,13 @@ from pipelines.cdc.control.domain.states import Desired
 from pipelines.cdc.control.services.pipelines import pipeline_create
 from pipelines.cdc.control.services.reports import schemas_take
 from pipelines.cdc.schema_requests.services import requests_open
-from pipelines.models import CapturedTable, Pipeline, SchemaRequest
+from pipelines.models import (
+    CapturedTable,
+    DifferingKey,
+    Pipeline,
+    SchemaRequest,
+    TableComparison,
+)
 from portal.access.actors import Actor
 from tests.security.pipelines_grid import NEW, SERVER
 
@@ -36,10 +42,20 @@ def pipelines_values(now: datetime) -> Mapping[str, Any]:
     schemas_take(shop, schemas, now=now)
     requests_open("main", now=now)
     request = SchemaRequest.objects.get()
+    comparison = TableComparison.objects.create(
+        captured=CapturedTable.objects.get(),
+        run="1",
+        requested_by="ada",
+        compared_at=now,
+        state="different",
+        n_extra=1,
+    )
+    DifferingKey.objects.create(comparison=comparison, kind="extra", key={"id": "7"})
     return {
         "pipeline_name": shop.name,
         "paused_pipeline": resting.name,
         "captured_id": CapturedTable.objects.get().pk,
+        "comparison_id": comparison.pk,
         "schema_request_id": request.pk,
         "schema_digest": request.digest,
     }

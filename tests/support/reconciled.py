@@ -11,10 +11,13 @@ from typing import Any
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
+from pipelines.cdc.applying.domain.folders import Kept, folder_of
 from pipelines.cdc.applying.domain.hudi_settings import VERSION, write_settings
 from pipelines.cdc.applying.domain.messages import Orders, PipelineOrder, TableOrder
 from pipelines.cdc.applying.jobs import apply
+from pipelines.cdc.capture.domain.config import Limits
 from pipelines.cdc.capture.domain.repairs import Repair
+from pipelines.cdc.capture.services.capture import capture_run
 from pipelines.cdc.changes.connectors.directory_log import DirectoryLog
 from pipelines.cdc.changes.domain.schemas import TableSchema
 from pipelines.cdc.control.domain.plans import DecidedSchema, Decision, table_plan
@@ -93,11 +96,11 @@ class Reconciled:
         params = {"apply": self.orders(*tables), "stay_seconds": 600}
         job = job_for(self.spark, self.config, params)
         log = self.shop.log()
+        # Of smaller batches there would be more than the apply takes.
+        config = self.shop.config(limits=Limits(seconds=1, heartbeat_seconds=1))
 
         def capture() -> None:
-            from pipelines.cdc.capture.services.capture import capture_run
-
-            capture_run(self.shop.config(), log, lambda _: None, lambda: bool(is_over))
+            capture_run(config, log, lambda _: None, lambda: bool(is_over))
 
         def stay() -> None:
             with suppress(StaleState):
@@ -113,7 +116,7 @@ class Reconciled:
             for one in both:
                 one.result(120)
 
-    def prove(self, table: str, *, wait: float = 90, **said: Any) -> Proof:
+    def prove(self, table: str, *, most_rounds: int = 5) -> Proof:
         """Compare a table."""
         request = Request(
             server=Server(
@@ -123,9 +126,10 @@ class Reconciled:
             changelog=f"file:{self.shop.root}/log",
             folder=f"file:{self.place}/apply",
             first_batch=1,
-            tasks=(Task(self.order(table), self.schema(table), **said),),
+            tasks=(Task(self.order(table), self.schema(table)),),
             rows_per_second=1_000_000,
-            wait_seconds=wait,
+            wait_seconds=300,
+            most_rounds=most_rounds,
         )
         plain: Mapping[str, Any] = json.loads(msgspec.json.encode(request))
         job = job_for(self.spark, self.config, {reconcile.REQUEST: plain})
@@ -143,6 +147,14 @@ class Reconciled:
     def rows(self, table: str) -> DataFrame:
         """Read the lake's table."""
         return self.spark.read.format("hudi").load(self.order(table).location)
+
+    def unfit_types(self, table: str) -> set[str]:
+        """Return the lake's types of the columns whose values are in quarantine."""
+        order = self.order(table)
+        folder = "/".join(folder_of(order.name, Kept.QUARANTINE))
+        rows = self.spark.read.parquet(f"file:{self.place}/apply/{folder}")
+        names = {one["column"] for row in rows.collect() for one in row["unfit"]}
+        return {one.type for one in order.columns if one.name in names}
 
     def damage(
         self, table: str, change: Callable[[DataFrame], DataFrame], operation: str = "upsert"

@@ -17,7 +17,7 @@ _NOT_CAPTURED = "the table is not captured"
 
 
 class Repairing:
-    """The repairs of one capture; each is begun anew by the next process until it is told."""
+    """The repairs of one capture; the next process begins each again until it is told."""
 
     def __init__(
         self, repairs: Iterable[Repair], source: SourcePort, schemas: SchemaKeeping

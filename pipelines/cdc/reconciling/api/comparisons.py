@@ -7,7 +7,7 @@ from pipelines.cdc.reconciling.api.serializers import (
     ComparisonScheduleSerializer,
     ComparisonSerializer,
     DifferingKeySerializer,
-    RepairSerializer,
+    TableRepairSerializer,
 )
 from pipelines.cdc.reconciling.selectors.comparisons import (
     HISTORY_ORDERS,
@@ -125,7 +125,7 @@ class Schedule(ApiView):
 class ComparisonRepair(ApiView):
     """Repairing rows that differ."""
 
-    @operation("comparison_repair", body=ReasonSerializer, answer=RepairSerializer, status=202)
+    @operation("comparison_repair", body=ReasonSerializer, answer=TableRepairSerializer, status=202)
     def post(self, name: str, pk: int, comparison_id: int) -> object:
         """Have the rows that a comparison found written again, by the capture and the apply."""
         table, reason = _table(self, name, pk), self.data["reason"]

@@ -52,7 +52,7 @@ class DifferingKeySerializer(serializers.ModelSerializer[DifferingKey]):
         read_only_fields = fields
 
 
-class RepairSerializer(serializers.ModelSerializer[TableRepair]):
+class TableRepairSerializer(serializers.ModelSerializer[TableRepair]):
     """An order to write rows again that differ."""
 
     class Meta:

@@ -34,7 +34,7 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
 
     order: TableOrder
     schema: TableSchema
-    skip: str = ""
+    reason: str = ""
     """Why it cannot be compared now; empty: it can."""
 
 
@@ -50,6 +50,8 @@ class Request(msgspec.Struct, frozen=True):
     """How fast the source is read at most."""
     wait_seconds: float
     """How long to wait for the apply to come to where the source was read."""
+    most_rounds: int
+    """How often keys that changed meanwhile are read again, and once more."""
 
 
 class Proof(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -7,7 +7,6 @@ from typing import Protocol
 
 from pipelines.cdc.reconciling.domain.verdicts import DIFFERENCES, Pair, Verdict, judge
 
-MOST_ROUNDS = 5
 MOST_KEYS = 10_000
 """Of how many differing keys a proof keeps the keys; it counts all of them."""
 MOST_AGAIN = 200_000
@@ -47,7 +46,7 @@ class Outcome:
         return sum(self.counts[one] for one in DIFFERENCES)
 
 
-def compare(sides: Sides, *, most_rounds: int = MOST_ROUNDS) -> Outcome:
+def compare(sides: Sides, *, most_rounds: int) -> Outcome:
     """Compare both sides; keys that changed in every round are counted as changed."""
     outcome, keys = Outcome(), None
     while outcome.n_rounds < most_rounds:

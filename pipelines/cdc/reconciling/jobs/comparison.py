@@ -47,7 +47,7 @@ class Comparison:
         self.n_ranges_differing = len(differing)
         if not differing:
             return iter(())
-        # The lake is read anew: what the first reading saw may have been cleaned away.
+        # The lake is read again: what the first reading saw may have been cleaned away.
         is_differing = F.col("range").isin(differing)
         source, lake = source.where(is_differing), self._lake().where(is_differing)
         return self._pairs(source, lake, first_version)

@@ -65,8 +65,8 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
 
 def _proved(spark: SparkSession, job: JobContext, request: Request, task: Task) -> Proof:
     """Compare one table; what goes wrong with it keeps no other from its turn."""
-    if task.skip:
-        return Proof(task.order.id, "skipped", task.skip)
+    if task.reason:
+        return Proof(task.order.id, "skipped", task.reason)
     began = time.monotonic()
     try:
         proof = prove(spark, job, request, task)
@@ -111,7 +111,7 @@ def prove(spark: SparkSession, job: JobContext, request: Request, task: Task) ->
             rows, Comparison(target, plan, columns, tombstones), progress, request.wait_seconds
         )
         try:
-            outcome = compare(sides)
+            outcome = compare(sides, most_rounds=request.most_rounds)
             return sides.proof(outcome)
         finally:
             sides.close()

@@ -17,6 +17,7 @@ from portal.lake.errors import RuleViolation
 from portal.runs.models import Run
 
 WAIT_SECONDS = 900.0
+MOST_ROUNDS = 5
 
 
 def pipeline_of(run: Run) -> Pipeline | None:
@@ -53,6 +54,7 @@ def request_of(run: Run) -> dict[str, Any]:
         tasks=_tasks(row, [one for one in order.tables if one.id in asked]),
         rows_per_second=schedule_of(row).rows_per_second,
         wait_seconds=WAIT_SECONDS,
+        most_rounds=MOST_ROUNDS,
     )
     plain: dict[str, Any] = msgspec.to_builtins(request)
     return plain

@@ -138,7 +138,7 @@ class TestWhatIsAsked:
         request = self.asked(table, now)
         (task,) = request.tasks
         assert isinstance(task.order, TableOrder)
-        assert (task.order.location, task.schema.number, task.skip) == ("file:/ods/orders", 1, "")
+        assert (task.order.location, task.schema.number, task.reason) == ("file:/ods/orders", 1, "")
         assert (request.server.epoch, request.rows_per_second) == (0, 20_000)
 
     @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ class TestWhatIsAsked:
     ) -> None:
         CapturedTable.objects.update(**change)
         (task,) = self.asked(table, now).tasks
-        assert reason in task.skip
+        assert reason in task.reason
 
     def test_a_table_whose_schema_waits_is_left_out(
         self, table: CapturedTable, now: datetime
@@ -163,7 +163,7 @@ class TestWhatIsAsked:
         first.save()
         CapturedTable.objects.update(schema_number=2)
         (task,) = self.asked(table, now).tasks
-        assert "waits for a decision" in task.skip
+        assert "waits for a decision" in task.reason
 
     def test_a_pipeline_that_was_deleted_has_nothing_to_compare(
         self, table: CapturedTable, now: datetime

@@ -43,6 +43,7 @@ def test_tables_of_all_types_are_equal_loaded_or_from_the_log(
     shop.run(f"insert into t (id, {columns}) select id + 1000, {columns} from t")
     pipeline.capture()
     pipeline.apply("t")
+    assert pipeline.unfit_types("t") <= {"date", "timestamp"}
     proof = pipeline.prove("t")
     assert (proof.state, proof.note) == ("equal", "")
     assert (proof.n_rows, proof.n_changing) == (2 * n_rows, 0)
@@ -113,13 +114,13 @@ def test_a_source_that_changes_all_the_time_does_not_differ(
                 cursor.execute("delete from carts where id = %s", (n % 2000,))
                 cursor.execute("insert into carts values (%s, 5)", (3000 + n,))
                 cursor.execute("replace into carts values (%s, 7)", (n % 2000 - 5,))
-            time.sleep(0.02)
+            time.sleep(0.05)
 
     writer = threading.Thread(target=write)
     with pipeline.running("carts"):
         writer.start()
         try:
-            proof = pipeline.prove("carts")
+            proof = pipeline.prove("carts", most_rounds=2)
         finally:
             is_over.set()
             writer.join()
