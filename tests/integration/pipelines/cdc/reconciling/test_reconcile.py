@@ -85,7 +85,9 @@ def test_damage_is_found_and_repaired(pipeline: Reconciled, shop: Shop) -> None:
     log = pipeline.capture(pipeline.repair(proof, "carts"))
     (told,) = shop.reports[-1].repaired
     assert (told.id, told.n_rows, told.n_deletes, told.note) == (1, 2, 1, "")
-    assert log.end()[0] >= told.batch
+    end = log.end()
+    assert end is not None
+    assert end[0] >= told.batch
     pipeline.apply("carts")
     again = pipeline.prove("carts")
     assert (again.state, again.n_rows, again.n_lake) == ("equal", 3000, 3000)
