@@ -82,7 +82,9 @@ class Reconciled:
             folder=f"file:{self.place}/apply",
             tables=tuple(map(self.order, tables)),
         )
-        return dict(json.loads(msgspec.json.encode(Orders(pipelines=(order,)))))
+        return dict(
+            json.loads(msgspec.json.encode(Orders(pipelines=(order,), most_batches_at_once=200)))
+        )
 
     def apply(self, *tables: str) -> None:
         """Apply what is captured."""
