@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from portal.access.lakes import get_lake
-from portal.catalog.watermarks import Watermark, watermark_of
+from portal.catalog.services.watermarks import Watermark, watermark_of
 from portal.lake.errors import RuleViolation
 from portal.lake.names import TableName
 from quality.freshness.domain.ready_rule import Source

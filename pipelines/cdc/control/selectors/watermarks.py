@@ -7,7 +7,7 @@ after it is not in the table yet.
 from datetime import datetime, timedelta
 
 from pipelines.models import CapturedTable
-from portal.catalog.watermarks import Watermark, register_watermarks
+from portal.catalog.services.watermarks import Watermark, register_watermarks
 from portal.lake.names import TableName
 
 _LOADING = "its full load is not over"

@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from portal.catalog import watermarks
-from portal.catalog.watermarks import Watermark, register_watermarks
+from portal.catalog.services import watermarks
+from portal.catalog.services.watermarks import Watermark, register_watermarks
 from portal.lake.errors import NotVisible, RuleViolation
 from portal.lake.names import TableName
 from quality.models import ExpectedPartition, FreshnessRule

@@ -9,7 +9,7 @@ from pipelines.cdc.control.services.pipelines import pipeline_create
 from pipelines.cdc.control.services.reports import minute_add
 from pipelines.models import CapturedTable, Pipeline
 from portal.access.lakes import get_lake
-from portal.catalog.watermarks import Watermark, watermark_of
+from portal.catalog.services.watermarks import Watermark, watermark_of
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.names import TableName
 from tests.component.conftest import LAKE
