@@ -3,8 +3,13 @@
 from django.urls import URLPattern
 
 from pipelines.cdc.control import urls as cdc
+from pipelines.cdc.reconciling import urls as reconciling
 from pipelines.cdc.tickets import urls as tickets
 
 app_name = "pipelines-api"
 
-urlpatterns: list[URLPattern] = [*cdc.api_urlpatterns, *tickets.api_urlpatterns]
+urlpatterns: list[URLPattern] = [
+    *cdc.api_urlpatterns,
+    *reconciling.api_urlpatterns,
+    *tickets.api_urlpatterns,
+]

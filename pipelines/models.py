@@ -6,14 +6,24 @@ from pipelines.cdc.control.models import (
     PipelineMinute,
     SchemaChange,
 )
+from pipelines.cdc.reconciling.models import (
+    ComparisonSchedule,
+    DifferingKey,
+    TableComparison,
+    TableRepair,
+)
 from pipelines.cdc.schema_requests.models import SchemaRequest
 from pipelines.cdc.tickets.models import SchemaTicket
 
 __all__ = [
     "CapturedTable",
+    "ComparisonSchedule",
+    "DifferingKey",
     "Pipeline",
     "PipelineMinute",
     "SchemaChange",
     "SchemaRequest",
     "SchemaTicket",
+    "TableComparison",
+    "TableRepair",
 ]

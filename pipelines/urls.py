@@ -3,6 +3,7 @@
 from django.urls import URLPattern
 
 from pipelines.cdc.control import urls as cdc
+from pipelines.cdc.reconciling import urls as reconciling
 from pipelines.cdc.schema_requests import urls as schema_requests
 from pipelines.cdc.tickets import urls as tickets
 
@@ -10,6 +11,7 @@ app_name = "pipelines"
 
 urlpatterns: list[URLPattern] = [
     *cdc.ui_urlpatterns,
+    *reconciling.ui_urlpatterns,
     *schema_requests.ui_urlpatterns,
     *tickets.ui_urlpatterns,
 ]

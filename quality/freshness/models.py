@@ -55,6 +55,9 @@ class FreshnessRule(models.Model):
     )
     min_rows = models.PositiveBigIntegerField(null=True)
     min_files = models.PositiveIntegerField(null=True)
+    source_tables = models.JSONField(
+        default=list, help_text="db.table, which pipelines must have applied up to then"
+    )
     version = models.PositiveIntegerField(default=0)
     set_by = models.CharField(max_length=150)
     set_at = models.DateTimeField()

@@ -8,6 +8,7 @@ from tests.security.grid_rows import ADMINS, STAFF, Row, post_only
 NAME = ("name:pipeline_name",)
 PAUSED = ("name:paused_pipeline",)
 TABLE = (*NAME, "pk:captured_id")
+COMPARISON = (*TABLE, "comparison_id:comparison_id")
 COLUMN = {"column": "phone", "choice": "plain", **WHY}
 PROTECTED = {"protections": "qty = redact", "partition": "", **WHY}
 API_PROTECTED = {**PROTECTED, "protections": {"qty": "hash:PII"}}
@@ -30,6 +31,7 @@ NEW = {
 }
 TICKET = ("ticket_id:schema_ticket_id",)
 STATEMENT = {"statement": "ALTER TABLE spare DROP qty", **WHY}
+SCHEDULE = {"hour": "3", "rows_per_second": "1000"}
 DECISION = {"digest": "@schema_digest", **WORD}
 
 PIPELINES: Mapping[str, Row] = {
@@ -72,6 +74,20 @@ PIPELINES: Mapping[str, Row] = {
     ),
     "pipelines-api:schema-ticket": Row(STAFF, values=TICKET),
     "pipelines-api:schema-ticket-withdraw": post_only(frozenset({"requester"}), *TICKET, **WHY),
+    "pipelines:comparisons": Row(STAFF, values=NAME),
+    "pipelines:compare": post_only(STAFF, *NAME),
+    "pipelines:comparison-schedule": post_only(STAFF, *NAME, **SCHEDULE),
+    "pipelines:table-comparisons": Row(STAFF, values=TABLE),
+    "pipelines:table-compare": post_only(STAFF, *TABLE),
+    "pipelines:comparison-keys": Row(ADMINS, values=COMPARISON),
+    "pipelines:comparison-repair": post_only(ADMINS, *COMPARISON, **WHY),
+    "pipelines-api:comparisons": Row(STAFF, values=NAME),
+    "pipelines-api:compare": post_only(STAFF, *NAME),
+    "pipelines-api:comparison-schedule": Row(STAFF, STAFF, values=NAME, body=SCHEDULE),
+    "pipelines-api:table-comparisons": Row(STAFF, values=TABLE),
+    "pipelines-api:table-compare": post_only(STAFF, *TABLE),
+    "pipelines-api:comparison-keys": Row(ADMINS, values=COMPARISON),
+    "pipelines-api:comparison-repair": post_only(ADMINS, *COMPARISON, **WHY),
     "pipelines-api:pipelines": Row(STAFF, ADMINS, body={**API_SERVER, **NEW}),
     "pipelines-api:pipeline-test": post_only(ADMINS, **API_SERVER, **NEW),
     "pipelines-api:pipeline": Row(STAFF, values=NAME),

@@ -11,7 +11,13 @@ from pipelines.cdc.control.services.pipelines import pipeline_create
 from pipelines.cdc.control.services.reports import schemas_take
 from pipelines.cdc.schema_requests.services import requests_open
 from pipelines.cdc.tickets.services.opening import Wanted, ticket_open
-from pipelines.models import CapturedTable, Pipeline, SchemaRequest
+from pipelines.models import (
+    CapturedTable,
+    DifferingKey,
+    Pipeline,
+    SchemaRequest,
+    TableComparison,
+)
 from portal.access.actors import Actor
 from tests.security.pipelines_grid import NEW, SERVER
 
@@ -41,10 +47,21 @@ def pipelines_values(now: datetime) -> Mapping[str, Any]:
     request = SchemaRequest.objects.get()
     wanted = Wanted("shop", "items", "ALTER TABLE items DROP qty", "not read")
     ticket = ticket_open(shop, wanted, by=_REQUESTER, now=now)
+    orders = CapturedTable.objects.get(table="orders")
+    comparison = TableComparison.objects.create(
+        captured=orders,
+        run="1",
+        requested_by="ada",
+        compared_at=now,
+        state="different",
+        n_extra=1,
+    )
+    DifferingKey.objects.create(comparison=comparison, kind="extra", key={"id": "7"})
     return {
         "pipeline_name": shop.name,
         "paused_pipeline": resting.name,
-        "captured_id": CapturedTable.objects.get(table="orders").pk,
+        "captured_id": orders.pk,
+        "comparison_id": comparison.pk,
         "schema_request_id": request.pk,
         "schema_digest": request.digest,
         "schema_ticket_id": ticket.pk,

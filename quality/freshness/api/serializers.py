@@ -7,7 +7,8 @@ from rest_framework import serializers
 from portal.ui.api.old_names import OldNames
 from quality.freshness.domain.cadence import TimeFormat
 from quality.freshness.models import KEY_LENGTH
-from quality.freshness.services.declaring import LONGEST_MINUTES, Declared
+from quality.freshness.services.declaring import LONGEST_MINUTES, MOST_SOURCES, Declared
+from quality.freshness.services.sources import named_once
 from quality.models import ExpectedPartition, FreshnessRule
 
 
@@ -33,13 +34,14 @@ class ReadyRuleSerializer(OldNames, serializers.ModelSerializer[FreshnessRule]):
     old_names = {"looked_at": "inspected_at"}
 
     table = serializers.CharField(source="__str__")
+    source_tables = serializers.ListField(child=serializers.CharField())
 
     class Meta:
         model = FreshnessRule
         fields: ClassVar = [
             "id", "lake", "table", "owner", "time_key", "time_format", "hour_key", "sla_minutes",
-            "delay_minutes", "min_rows", "min_files", "version", "set_by", "set_at", "inspected_at",
-            "look_at", "problem",
+            "delay_minutes", "min_rows", "min_files", "source_tables", "version", "set_by",
+            "set_at", "inspected_at", "look_at", "problem",
         ]  # fmt: skip
 
 
@@ -65,6 +67,12 @@ class DeclareSerializer(serializers.Serializer[Any]):
     delay_minutes = _minutes("ready by rule so long after the period's end")
     min_rows = _least("numRows of the period's partitions together", 10**15)
     min_files = _least("numFiles of the period's partitions together", 10**9)
+    source_tables = serializers.ListField(
+        child=serializers.CharField(max_length=512),
+        default=list,
+        max_length=MOST_SOURCES,
+        help_text="db.table of captured tables, applied up to the period's end and the delay",
+    )
     version = serializers.IntegerField(
         default=None, allow_null=True, min_value=0, help_text="as read; null where it is new"
     )
@@ -93,4 +101,5 @@ def declared(data: dict[str, Any]) -> Declared:
         data["delay_minutes"],
         data["min_rows"],
         data["min_files"],
+        named_once(data["source_tables"]),
     )

@@ -3,7 +3,7 @@
 A rule only ever says that something is ready; what is ready stays so, whatever the rule would say.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -41,6 +41,16 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """A table that the period is made of, and how far its pipeline is."""
+
+    name: str
+    applied_until: datetime | None
+    """Everything before it is there; None: that cannot be said now, for `reason`."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
     """What the metastore has of a period: its partitions, by how many their flag says ready.
 
@@ -72,8 +82,13 @@ class FreshnessDecision:
     reason: str
 
 
-def rule_on(rule: Rule, period: Period, seen: Seen, *, now: datetime) -> FreshnessDecision:
-    """Decide on one period from what the metastore has of it."""
+def rule_on(
+    rule: Rule, period: Period, seen: Seen, *, sources: Sequence[Source] = (), now: datetime
+) -> FreshnessDecision:
+    """Decide on one period from what the metastore has of it.
+
+    Where the rule has a delay, pipelines must have applied `sources` up to it.
+    """
     if not seen.n_partitions:
         return FreshnessDecision(Outcome.MISSING, "The metastore has no partition of it yet.")
     if not seen.n_unready:
@@ -82,16 +97,33 @@ def rule_on(rule: Rule, period: Period, seen: Seen, *, now: datetime) -> Freshne
         return FreshnessDecision(
             Outcome.WAITS, "Nobody has said yet that it is ready; no rule does."
         )
-    lacks = [*_time_lacks(rule, period, now=now), *_count_lacks(rule, seen)]
+    lacks = [
+        *_time_lacks(rule, period, now=now),
+        *_source_lacks(rule, period, sources),
+        *_count_lacks(rule, seen),
+    ]
     if lacks:
         return FreshnessDecision(Outcome.WAITS, f"The rule waits: {'; '.join(lacks)}.")
-    return FreshnessDecision(Outcome.SET, f"The rule holds: {'; '.join(_held(rule, seen))}.")
+    held = [*_held(rule, seen), *(f"{one.name} is applied up to then" for one in sources)]
+    return FreshnessDecision(Outcome.SET, f"The rule holds: {'; '.join(held)}.")
 
 
 def _time_lacks(rule: Rule, period: Period, *, now: datetime) -> list[str]:
     if rule.delay is None or now >= period.end + rule.delay:
         return []
     return [f"its time and the delay of {_minutes(rule.delay)} are not over"]
+
+
+def _source_lacks(rule: Rule, period: Period, sources: Sequence[Source]) -> list[str]:
+    if rule.delay is None:
+        return []
+    lacks = []
+    for one in sources:
+        if one.applied_until is None:
+            lacks.append(f"{one.name}: {one.reason}")
+        elif one.applied_until < period.end + rule.delay:
+            lacks.append(f"{one.name} is applied up to {one.applied_until:%Y-%m-%d %H:%M:%S} UTC")
+    return lacks
 
 
 def _count_lacks(rule: Rule, seen: Seen) -> list[str]:

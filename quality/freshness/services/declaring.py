@@ -19,10 +19,12 @@ from portal.lake.lines import fitted
 from portal.lake.names import TableName
 from quality.freshness.domain.cadence import Cadence, TimeFormat
 from quality.freshness.models import OWNER_LENGTH
+from quality.freshness.services.sources import check_fed
 from quality.models import FreshnessRule, FreshnessStatus
 from quality.ready_flag.services.tables import keys_of, table_seen
 
 LONGEST_MINUTES = 60 * 24 * 60
+MOST_SOURCES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +38,14 @@ class Declared:
     delay_minutes: int | None = None
     min_rows: int | None = None
     min_files: int | None = None
+    source_tables: tuple[str, ...] = ()
 
     def check(self) -> None:
         """Refuse what declares nothing or too much.
 
         Raises:
-            RuleViolation: `readiness.empty`, `readiness.minutes`, `readiness.least`.
+            RuleViolation: `readiness.empty`, `readiness.minutes`, `readiness.least`,
+            `readiness.sources`.
         """
         asked = (self.sla_minutes, self.delay_minutes, self.min_rows, self.min_files)
         if all(one is None for one in asked):
@@ -56,6 +60,14 @@ class Declared:
                 )
         if any(least is not None and least < 1 for least in asked[2:]):
             raise RuleViolation("readiness.least", "A least number of rows or files is 1 or more.")
+        if self.source_tables and self.delay_minutes is None:
+            raise RuleViolation(
+                "readiness.sources",
+                "Name source tables beside a delay: they must be applied up to the end and the "
+                "delay. 0 minutes is a delay too.",
+            )
+        if len(self.source_tables) > MOST_SOURCES:
+            raise RuleViolation("readiness.sources", f"Name at most {MOST_SOURCES} source tables.")
 
 
 def rule_declare(
@@ -76,6 +88,10 @@ def rule_declare(
     hive = TableName.parse(config.lake, table)
     with Metastore.connect(config) as metastore:
         struct = table_seen(metastore, hive, user=user)
+        for name in declared.source_tables:
+            source = TableName.parse(config.lake, name)
+            table_seen(metastore, source, user=user)
+            check_fed(source)
     cadence = Cadence(declared.time_key, declared.time_format, declared.hour_key, config.zone)
     cadence.check(keys_of(struct))
     owner = fitted(str(struct.owner or ""), OWNER_LENGTH)
@@ -166,6 +182,7 @@ def _as_declared(row: FreshnessRule) -> Declared:
         row.delay_minutes,
         row.min_rows,
         row.min_files,
+        tuple(row.source_tables),
     )
 
 

@@ -8,6 +8,7 @@ from portal.lake.errors import PortalError
 from quality.freshness.domain.cadence import TimeFormat
 from quality.freshness.models import KEY_LENGTH
 from quality.freshness.services.declaring import LONGEST_MINUTES, Declared
+from quality.freshness.services.sources import named_once
 from quality.models import FreshnessRule
 
 _MINUTES: dict[str, Any] = {"min_value": 0, "max_value": LONGEST_MINUTES, "required": False}
@@ -18,6 +19,7 @@ _FIELD_OF = {
     "cadence.unpartitioned": "table",
     "cadence.key": "time_key",
     "cadence.hours": "hour_key",
+    "readiness.sources": "source_tables",
 }
 
 
@@ -63,6 +65,13 @@ class RuleForm(forms.Form):
         required=False,
         help_text="as numFiles in the metastore says; all that the rule asks must hold",
     )
+    source_tables = forms.CharField(
+        label="By rule: captured tables that it is made of",
+        max_length=4_000,
+        required=False,
+        help_text="db.table, with spaces between them; their pipelines must have applied the "
+        "source's changes up to the end and the delay",
+    )
     version = forms.IntegerField(min_value=0, required=False, widget=forms.HiddenInput)
     is_stale = False
 
@@ -70,7 +79,8 @@ class RuleForm(forms.Form):
     def of(cls, rule: FreshnessRule) -> "RuleForm":
         """Show what is declared now."""
         names = [name for name in cls.base_fields if name != "table"]
-        return cls(initial={name: getattr(rule, name) for name in names})
+        shown = {name: getattr(rule, name) for name in names}
+        return cls(initial={**shown, "source_tables": " ".join(rule.source_tables)})
 
     def declared(self) -> Declared:
         """Return what was typed."""
@@ -83,6 +93,7 @@ class RuleForm(forms.Form):
             data["delay_minutes"],
             data["min_rows"],
             data["min_files"],
+            named_once(data["source_tables"].replace(",", " ").split()),
         )
 
     def refuse(self, error: PortalError) -> None:

@@ -54,7 +54,8 @@ RULES = ListSpec(
     filename="ready-rules.csv",
     exports=(
         "lake", "db", "table", "owner", "time_key", "time_format", "hour_key", "sla_minutes",
-        "delay_minutes", "min_rows", "min_files", "set_by", "set_at", "inspected_at", "problem",
+        "delay_minutes", "min_rows", "min_files", "source_tables",
+        "set_by", "set_at", "inspected_at", "problem",
     ),
 )  # fmt: skip
 

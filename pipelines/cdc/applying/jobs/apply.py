@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from pipelines.cdc.applying.domain.messages import Orders, read_orders
 from pipelines.cdc.applying.jobs.pipeline import PipelineRun
 from pipelines.cdc.applying.jobs.places import Places
-from pipelines.cdc.applying.jobs.target import check_hudi
+from pipelines.cdc.applying.jobs.target import check_hudi, read_old_dates
 from portal.lake.counts import count_words
 from portal.lake.errors import ExternalFailure, PortalError
 from portal.spark.job import JobContext
@@ -32,6 +32,7 @@ _DONE = "Everything that was there is applied."
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     """Stay; returns why it ended, the rest stands in files."""
     check_hudi(spark, lake=str(job.config.lake))
+    read_old_dates(spark)
     for name in ("pipelines", "tables"):
         job.spool.fs.make_directories(job.spool.results.child(name), mode=0o700)
     orders = read_orders(job.params[ORDERS])

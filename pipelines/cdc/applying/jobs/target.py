@@ -173,6 +173,15 @@ class Target:
         return self._context._jvm
 
 
+def read_old_dates(spark: SparkSession) -> None:
+    """Have dates before 1582 and moments before 1900 read as they are: Hudi writes them so.
+
+    Spark refuses such files otherwise, as they do not say by which calendar they were written.
+    """
+    for reader in ("parquet.datetime", "parquet.int96", "avro.datetime"):
+        spark.conf.set(f"spark.sql.{reader}RebaseModeInRead", "CORRECTED")
+
+
 def check_hudi(spark: SparkSession, *, lake: str) -> None:
     """Make sure that the session can write Hudi tables.
 

@@ -6,8 +6,10 @@ that is `settle_seconds` old, which every transaction before it has left behind.
 """
 
 import base64
+import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -35,6 +37,16 @@ _AS_IT_IS = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.TEXT, Kind.ENUM, Kind.DA
 _SNAPSHOT = "START TRANSACTION WITH CONSISTENT SNAPSHOT"
 
 
+@dataclass(frozen=True, slots=True)
+class _Fetched:
+    """What one statement gave."""
+
+    rows: list[Row]
+    after: tuple[str, ...]
+    is_cut: bool
+    is_last: bool
+
+
 class Chunks:
     """Reads chunks over a connection of its own."""
 
@@ -55,6 +67,30 @@ class Chunks:
 
         How many depends on the limits and on how wide the rows before were.
         """
+
+        def fetch() -> _Fetched:
+            limit = self._n_rows(schema)
+            rows, keys, is_cut = self._fetch(schema, after, limit)
+            return _Fetched(rows, keys or after, is_cut, is_last=not is_cut and len(rows) < limit)
+
+        return self._guarded(schema, fetch)
+
+    def read_keys(self, schema: TableSchema, keys: Sequence[Row]) -> Chunk | None:
+        """Read the rows of some keys, given by their texts; keys without a row are left out.
+
+        None where the table is not as `schema` says just now.
+        """
+        query, wanted = _Query(schema), {tuple(key.values()) for key in keys}
+
+        def fetch() -> _Fetched:
+            found = map(query.row, self._ask(*query.of_keys(keys)))
+            # By the collation of a column more keys are equal than by their texts.
+            rows = [row for row in found if tuple(row[name] for name in schema.key) in wanted]
+            return _Fetched(rows, (), is_cut=False, is_last=True)
+
+        return self._guarded(schema, fetch)
+
+    def _guarded(self, schema: TableSchema, fetch: Callable[[], "_Fetched"]) -> Chunk | None:
         if not self._source.is_mariadb and self._settled_position() is None:
             return None
         at = time.time_ns() // 1_000_000
@@ -63,32 +99,33 @@ class Chunks:
         self._used = time.monotonic()
         with translated(self._config):
             try:
-                return self._read(schema, after, at)
+                return self._in_snapshot(schema, fetch, at)
             except pymysql.MySQLError as error:
                 if error.args and error.args[0] in _MOVED:
                     self._ask("ROLLBACK")
                     return None
                 raise
 
-    def _read(self, schema: TableSchema, after: tuple[str, ...], at: int) -> Chunk | None:
+    def _in_snapshot(
+        self, schema: TableSchema, fetch: Callable[[], "_Fetched"], at: int
+    ) -> Chunk | None:
         settled = self._settled_position()
         self._ask(_SNAPSHOT)
         position = self._snapshot_position() or settled
         if position is None:
             self._ask("ROLLBACK")
             return None
-        limit = self._n_rows(schema)
-        rows, keys, is_cut = self._fetch(schema, after, limit)
+        found = fetch()
         # Reading holds the table's definition until the end of the transaction, so this is it.
         there = self._source.table(schema.db, schema.table).schema
-        if is_cut:
+        if found.is_cut:
             self._link.close()
             self._link = connect(self._config, conv=_ENCODERS)
         else:
             self._ask("COMMIT")
         if there is None or not same_columns(there, schema):
             return None
-        return Chunk(position, at, rows, keys or after, is_last=not is_cut and len(rows) < limit)
+        return Chunk(position, at, found.rows, found.after, is_last=found.is_last)
 
     def _fetch(
         self, schema: TableSchema, after: tuple[str, ...], limit: int
@@ -147,7 +184,7 @@ class Chunks:
         self._settled = old[-1:] + [one for one in self._settled if one not in old]
         return old[-1][1] if old else None
 
-    def _ask(self, statement: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
+    def _ask(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         with self._link.cursor() as cursor:
             cursor.execute(statement, values or None)
             return list(cursor.fetchall())
@@ -180,6 +217,19 @@ class _Query:
         order = ", ".join(name for name, _ in self._key)
         parts = ["SELECT", ", ".join([*self._shown, *keys]), "FROM", self._from, where]
         return " ".join([*parts, "ORDER BY", order, "LIMIT", str(limit)]), bound
+
+    def of_keys(self, keys: Sequence[Row]) -> tuple[str, list[object]]:
+        """Return the statement that reads the rows of keys, which are given by their texts."""
+        same = " AND ".join(f"{name} = %s" for name, _ in self._key)
+        where = " OR ".join([f"({same})"] * len(keys))
+        bound = [
+            _same_as(text, kind)
+            for key in keys
+            for text, (_, kind) in zip(key.values(), self._key, strict=True)
+        ]
+        return " ".join(
+            ["SELECT", ", ".join(self._shown), "FROM", self._from, "WHERE", where]
+        ), bound
 
     def row(self, raw: tuple[Any, ...]) -> Row:
         return {
@@ -219,6 +269,15 @@ def _value(text: str, kind: ColumnType) -> object:
     if kind.kind in (Kind.FLOAT, Kind.DOUBLE):
         return float(text)
     return base64.b64decode(text) if kind.kind is Kind.BINARY else text
+
+
+def _same_as(text: str | None, kind: ColumnType) -> object:
+    """Return the value that a key column with a text is equal to, so that an index is used."""
+    if text is None or kind.kind in (Kind.ENUM, Kind.SET):
+        return text
+    if kind.kind is Kind.FLOAT:
+        return float(struct.unpack("<f", struct.pack("<f", float(text)))[0])
+    return _value(text, kind)
 
 
 def _beyond(keys: list[str], values: list[object]) -> tuple[str, list[object]]:

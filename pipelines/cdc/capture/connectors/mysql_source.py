@@ -1,6 +1,6 @@
 """A MySQL or MariaDB server as the loop of a capture wants it: questions, events, chunks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from types import TracebackType
 from typing import Self
@@ -13,6 +13,7 @@ from pipelines.cdc.capture.domain.events import Event
 from pipelines.cdc.capture.domain.loads import Chunk
 from pipelines.cdc.capture.domain.shapes import Charsets
 from pipelines.cdc.changes.domain.positions import Position
+from pipelines.cdc.changes.domain.records import Row
 from pipelines.cdc.changes.domain.schemas import TableSchema
 
 
@@ -72,6 +73,14 @@ class MySqlSource:
 
     def chunk(self, schema: TableSchema, after: tuple[str, ...]) -> Chunk | None:
         """Read rows after a key; None where the table is not as its schema says just now."""
+        return self._reading.read(schema, after)
+
+    def rows_of(self, schema: TableSchema, keys: Sequence[Row]) -> Chunk | None:
+        """Read rows by their keys; None where the table is not as its schema says just now."""
+        return self._reading.read_keys(schema, keys)
+
+    @property
+    def _reading(self) -> Chunks:
         if self._chunks is None:
             self._chunks = Chunks(self._config, self._source)
-        return self._chunks.read(schema, after)
+        return self._chunks

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field
 from fnmatch import translate
 
+from pipelines.cdc.capture.domain.repairs import Repair
 from portal.lake.errors import RuleViolation
 
 SHADOWS = ("*._*_gho", "*._*_ghc", "*._*_del", "*._*_new", "*._*_old")
@@ -51,6 +52,8 @@ class SourceConfig:
     epoch: int = 0
     reloads: tuple[tuple[str, int], ...] = ()
     """Of each table that was asked to be loaded again: how often so far."""
+    repairs: tuple[Repair, ...] = ()
+    """Keys to write to the changelog again, the oldest order first."""
     limits: Limits = Limits()
 
     def __post_init__(self) -> None:

@@ -1,6 +1,6 @@
 """Makes records of the changelog from rows: of the log, and of a full load."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pipelines.cdc.capture.domain.events import Rows
 from pipelines.cdc.capture.domain.loads import Chunk
@@ -39,3 +39,20 @@ def reads_of(chunk: Chunk, schema: TableSchema) -> list[Change]:
         Change(*(db, table, "r", version, key_of(row, key), number, position, chunk.at), None, row)
         for row in chunk.rows
     ]
+
+
+def repairs_of(chunk: Chunk, schema: TableSchema, keys: Sequence[Row]) -> list[Change]:
+    """Return records of keys as the source has them: rows, and deletes of those that are not there.
+
+    Their version is one above that of the position: the next change is newer still, and a row of
+    the lake that was read at this position, and damaged since, is older.
+    """
+    version, position = chunk.position.version + 1, str(chunk.position)
+    rows = {tuple(key_of(row, schema.key).values()): row for row in chunk.rows}
+    db, table, number, at = schema.db, schema.table, schema.number, chunk.at
+    found = []
+    for key in keys:
+        row = rows.get(tuple(key.values()))
+        op: Operation = "d" if row is None else "r"
+        found.append(Change(db, table, op, version, key, number, position, at, None, row))
+    return found

@@ -22,6 +22,7 @@ from pipelines.cdc.capture.domain.watchdog import Watchdog
 from pipelines.cdc.capture.engine.batching import Batching
 from pipelines.cdc.capture.engine.ports import SourcePort
 from pipelines.cdc.capture.engine.progress import Pace, Progress, Report
+from pipelines.cdc.capture.engine.repairing import Repairing
 from pipelines.cdc.capture.engine.schema_keeping import SchemaKeeping
 from pipelines.cdc.changes.domain.changelog import Changelog
 from pipelines.cdc.changes.domain.positions import Position
@@ -66,6 +67,7 @@ class Capture:
         self._report = report
         self._schemas = SchemaKeeping(source, log, failpoints)
         self._state = self._resumed(log)
+        self._repairing = Repairing(config.repairs, source, self._schemas)
         self._batching = Batching(log, config.name, config.limits, failpoints, self._state.boundary)
         self._watchdog = Watchdog(config.limits.stuck_seconds)
         self._pace = Pace()
@@ -89,6 +91,8 @@ class Capture:
                 self._cut()
             if self._is_loading and (is_full or state.is_quiet):
                 self._load()
+            if self._repairing.is_due and (is_full or state.is_quiet):
+                self._repair()
             if (is_cut or not isinstance(event, Rows)) and should_stop():
                 self._cut()
                 self._tell(is_last=True)
@@ -202,7 +206,7 @@ class Capture:
         for schema in self._new_schemas:
             self._schemas.begin(schema, self._state.boundary)
         self._new_schemas = []
-        self._source.hurry(is_loading=self._is_loading)
+        self._source.hurry(is_loading=self._is_loading or self._repairing.is_due)
 
     def _load(self) -> None:
         """Read one chunk of the first table that can be read, and append it at once."""
@@ -224,6 +228,17 @@ class Capture:
             self._cut()
             return
         time.sleep(0.05)  # what is left waits for its DDL
+
+    def _repair(self) -> None:
+        """Read some rows that differ in the lake, and append them at once."""
+        with self._failpoints.step("repair"):
+            changes = self._repairing.read()
+        if changes is None:
+            time.sleep(0.05)  # the table waits for its DDL
+            return
+        self._batching.add(changes, 0)
+        self._cut()
+        self._repairing.written(self._batching.number)
 
     def _watch(self) -> None:
         there = self._source.position()
@@ -253,6 +268,7 @@ class Capture:
                 self._pace.per_second(),
                 tuple(state.loads.values()),
                 tuple((f"{db}.{table}", why) for (db, table), why in self._schemas.refused.items()),
+                self._repairing.told,
             )
         )
 

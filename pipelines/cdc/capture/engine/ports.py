@@ -1,6 +1,6 @@
 """What the loop asks of a source; `capture.connectors` has it for MySQL and MariaDB."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from pipelines.cdc.capture.domain.events import Event, MapSeen
@@ -8,6 +8,7 @@ from pipelines.cdc.capture.domain.findings import TableFacts
 from pipelines.cdc.capture.domain.loads import Chunk
 from pipelines.cdc.capture.domain.shapes import Charsets
 from pipelines.cdc.changes.domain.positions import Position
+from pipelines.cdc.changes.domain.records import Row
 from pipelines.cdc.changes.domain.schemas import TableSchema
 
 SchemaOf = Callable[[MapSeen], TableSchema | None]
@@ -46,3 +47,6 @@ class SourcePort(Protocol):
 
     def chunk(self, schema: TableSchema, after: tuple[str, ...]) -> Chunk | None:
         """Read rows after a key; None where the table is not as its schema says just now."""
+
+    def rows_of(self, schema: TableSchema, keys: Sequence[Row]) -> Chunk | None:
+        """Read rows by their keys; None where the table is not as its schema says just now."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pipelines.cdc.capture.domain.loads import Load
+from pipelines.cdc.capture.domain.repairs import Repaired
 
 _WINDOW_SECONDS = 30.0
 
@@ -25,6 +26,8 @@ class Progress:
     loads: tuple[Load, ...]
     refused: tuple[tuple[str, str], ...]
     """Matching tables that are not captured, each with the reason."""
+    repaired: tuple[Repaired, ...] = ()
+    """Repairs that are in the changelog since this process began."""
 
 
 Report = Callable[[Progress], None]

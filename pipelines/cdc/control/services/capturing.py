@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from django.db import DatabaseError, connection
+from django.db.models import Max
 from django.utils import timezone
 
 from pipelines.cdc.capture.engine.progress import Progress
@@ -15,7 +16,7 @@ from pipelines.cdc.control.domain.states import Desired
 from pipelines.cdc.control.services.reports import problem_take, progress_take, schemas_take
 from pipelines.cdc.control.services.sources import config_of, open_changelog
 from pipelines.cdc.control.services.trimming import changelog_trim
-from pipelines.models import Pipeline
+from pipelines.models import Pipeline, TableRepair
 from portal.lake.errors import PortalError
 from portal.runs.claims.leases import lease_release, lease_take
 from portal.runs.models import Lease
@@ -66,7 +67,7 @@ class _Session:
     def __init__(self, pipeline: Pipeline, *, holder: str, is_ended: Callable[[], bool]) -> None:
         self.log: Changelog | None = None
         self._pipeline, self._holder, self._is_ended = pipeline, holder, is_ended
-        self._n_reloads = _n_reloads(pipeline)
+        self._asked = _asked(pipeline)
         self._last: Progress | None = None
         self._told_at = self._schemas_at = float("-inf")
         self._checked_at = self._trimmed_at = float("-inf")
@@ -124,9 +125,10 @@ class _Session:
         seen = self._pipeline
         fresh = Pipeline.objects.filter(pk=seen.pk, desired=Desired.RUNNING.value)
         is_same = fresh.filter(version=seen.version, epoch=seen.epoch).exists()
-        return is_same and _n_reloads(seen) == self._n_reloads
+        return is_same and _asked(seen) == self._asked
 
 
-def _n_reloads(pipeline: Pipeline) -> int:
-    """Return how many loads people asked for again, of all tables."""
-    return sum(pipeline.tables.values_list("n_reloads", flat=True))
+def _asked(pipeline: Pipeline) -> tuple[int, int]:
+    """Return how many loads people asked for again, of all tables, and the last repair."""
+    last = TableRepair.objects.filter(captured__pipeline=pipeline).aggregate(Max("pk"))["pk__max"]
+    return sum(pipeline.tables.values_list("n_reloads", flat=True)), last or 0

@@ -26,7 +26,13 @@ from pipelines.cdc.schema.domain.classes import classify, worst
 from pipelines.cdc.schema.domain.ddl import read_statement
 from pipelines.cdc.schema.domain.type_changes import Class
 from pipelines.cdc.schema.domain.unlogged import has_values_before, leaves_rows_behind
-from pipelines.models import CapturedTable, Pipeline, PipelineMinute, SchemaChange
+from pipelines.models import (
+    CapturedTable,
+    Pipeline,
+    PipelineMinute,
+    SchemaChange,
+    TableRepair,
+)
 from portal.audit.services import audit_record
 from portal.lake.errors import PortalError, RuleViolation
 
@@ -50,6 +56,15 @@ def progress_take(pipeline: Pipeline, told: Progress, *, now: datetime) -> None:
     )
     minute_add(pipeline, n_rows=n_new, capture_lag=told.behind_seconds, batch=told.number, now=now)
     _loads_take(pipeline, told, now=now)
+    for one in told.repaired:
+        # Told again and again; the first time counts.
+        TableRepair.objects.filter(pk=one.id, done_at=None).update(
+            done_at=now,
+            batch=one.batch,
+            n_rows=one.n_rows,
+            n_deletes=one.n_deletes,
+            note=one.note,
+        )
 
 
 def problem_take(pipeline: Pipeline, error: PortalError, *, now: datetime) -> None:

@@ -3,10 +3,11 @@
 import os
 
 from pipelines.cdc.capture.domain.config import SourceConfig
+from pipelines.cdc.capture.domain.repairs import Repair
 from pipelines.cdc.changes.connectors.directory_log import DirectoryLog
 from pipelines.cdc.changes.domain.changelog import Changelog
 from pipelines.cdc.control.domain.spec import ChangelogKind, PipelineSpec
-from pipelines.models import Pipeline
+from pipelines.models import Pipeline, TableRepair
 from portal.access.lakes import get_lake
 from portal.connectors.filesystem import open_file_system
 from portal.lake.errors import RuleViolation
@@ -14,7 +15,11 @@ from portal.lake.paths import LakePath
 
 
 def source_config(
-    spec: PipelineSpec, *, epoch: int = 0, reloads: tuple[tuple[str, int], ...] = ()
+    spec: PipelineSpec,
+    *,
+    epoch: int = 0,
+    reloads: tuple[tuple[str, int], ...] = (),
+    repairs: tuple[Repair, ...] = (),
 ) -> SourceConfig:
     """Return what a capture needs to know.
 
@@ -40,14 +45,29 @@ def source_config(
         ssl_ca=spec.ssl_ca,
         epoch=epoch,
         reloads=reloads,
+        repairs=repairs,
     )
 
 
 def config_of(pipeline: Pipeline) -> SourceConfig:
-    """Return the same of a pipeline that is there, with the loads that people asked for again."""
+    """Return the same of a pipeline that is there, with loads and repairs that people asked for."""
     asked = pipeline.tables.filter(n_reloads__gt=0).values_list("db", "table", "n_reloads")
     reloads = tuple((f"{db}.{table}", n) for db, table, n in asked)
-    return source_config(pipeline.spec, epoch=pipeline.epoch, reloads=reloads)
+    repairs = _repairs_of(pipeline)
+    return source_config(pipeline.spec, epoch=pipeline.epoch, reloads=reloads, repairs=repairs)
+
+
+def _repairs_of(pipeline: Pipeline) -> tuple[Repair, ...]:
+    asked = TableRepair.objects.filter(captured__pipeline=pipeline, done_at=None)
+    return tuple(
+        Repair(
+            row.pk,
+            row.captured.db,
+            row.captured.table,
+            tuple(row.comparison.keys.order_by("pk").values_list("key", flat=True)),
+        )
+        for row in asked.select_related("captured", "comparison").order_by("pk")
+    )
 
 
 def folder_of(pipeline: Pipeline) -> LakePath:

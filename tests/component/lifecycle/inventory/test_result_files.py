@@ -219,4 +219,5 @@ def test_kinds_that_are_evidence_keep_theirs() -> None:
         "optimizer.keep_queries",
         "observe_tables",
         "observe_hudi",
+        "pipelines.cdc_compare",
     }, "lists of removals and services are read later, by people and by programs"

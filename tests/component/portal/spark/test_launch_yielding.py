@@ -62,11 +62,12 @@ def test_what_a_demo_starts_can_be_found_again_when_it_ends(
     assert driver_environment(config, {})[MARK] == "the demo"
 
 
-def test_the_runs_that_give_way_are_those_of_the_optimizer_that_write_or_analyse() -> None:
+def test_the_runs_that_give_way_write_or_analyse_and_nobody_waits_for_them() -> None:
     kinds = all_kinds()
     upkeep = {kind.name for kind in kinds if kind.writes_tables} - {"pipelines.cdc_apply"}
     # People wait for what a source changed.
-    assert {kind.name for kind in kinds if kind.yields} == upkeep | {"optimizer.top_shapes"}
+    analysing = {"optimizer.top_shapes", "pipelines.cdc_compare"}
+    assert {kind.name for kind in kinds if kind.yields} == upkeep | analysing
     assert {kind.name for kind in kinds if kind.stays} == {"hudi_resident", "pipelines.cdc_apply"}
 
 

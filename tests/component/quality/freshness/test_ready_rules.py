@@ -1,7 +1,6 @@
 """What is declared is watched: rules set flags once, who is late is told, nothing is taken back."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,7 +26,6 @@ from quality.models import ExpectedPartition, FreshnessRule, FreshnessStatus
 from quality.ready_flag.services.marking import Mark, partitions_mark
 from tests.component.conftest import People
 from tests.component.quality.flag_lake import FlagLake
-from tests.support.thrift_lake import served
 
 pytestmark = pytest.mark.django_db
 # Three in the morning in Berlin.
@@ -37,15 +35,6 @@ DAILY = Declared("dt", TimeFormat.DAY, sla_minutes=240)
 HOURLY = Declared("dt", TimeFormat.DAY, "hour", sla_minutes=60)
 UNREADY = {"note": "stays", "commit": "false"}
 DAY = "dt=2026-11-21"
-
-
-@pytest.fixture
-def hive(lake: LakeConfig, tmp_path: Path, settings: Settings) -> Iterator[FlagLake]:
-    served_lake = FlagLake(tmp_path)
-    with served(served_lake) as port:
-        there = replace(lake, thrift_port=port)
-        Path(settings.LAKEWARDEN_LAKES).write_text(json.dumps({"main": there.as_dict()}))
-        yield served_lake
 
 
 def declare(user: User, what: Declared = DAILY, *, table: str = "shop.notes", **more: Any) -> Any:

@@ -12,7 +12,7 @@ from portal.lake.errors import RuleViolation
 from portal.lake.names import PartitionName
 from quality.freshness.domain.cadence import Cadence, Period, TimeFormat
 from quality.freshness.domain.inspection_schedule import LATER, SOON, next_inspection
-from quality.freshness.domain.ready_rule import Outcome, Rule, Seen, rule_on
+from quality.freshness.domain.ready_rule import Outcome, Rule, Seen, Source, rule_on
 
 ZONES = [
     ZoneInfo(name)
@@ -178,3 +178,25 @@ def test_a_table_is_looked_at_again_in_time_and_never_at_once(ages: list[int], a
     assert found <= max(next_end, now + SOON)
     if ages:
         assert found <= now + LATER
+
+
+@given(
+    RULES,
+    PARTITIONS,
+    INSTANTS,
+    st.lists(st.builds(Source, st.just("s.t"), st.none() | INSTANTS, st.just("it waits"))),
+)
+def test_a_rule_with_a_delay_waits_for_every_source(
+    rule: Rule, partitions: list[dict[str, str]], now: datetime, sources: list[Source]
+) -> None:
+    seen = Seen.of(partitions)
+    without = rule_on(rule, DAY, seen, now=now)
+    decision = rule_on(rule, DAY, seen, sources=sources, now=now)
+    is_behind = rule.delay is not None and any(
+        one.applied_until is None or one.applied_until < DAY.end + rule.delay for one in sources
+    )
+    if without.outcome is not Outcome.SET or not is_behind:
+        assert decision.outcome is without.outcome
+    else:
+        assert decision.outcome is Outcome.WAITS
+        assert "s.t" in decision.reason

@@ -1,0 +1,1 @@
+"""The rounds of a comparison, without a server or Spark."""

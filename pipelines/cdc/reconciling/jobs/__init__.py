@@ -1,0 +1,1 @@
+"""The Spark program that compares tables with their sources."""

@@ -1,0 +1,1 @@
+"""What pages and API show of proofs and repairs."""

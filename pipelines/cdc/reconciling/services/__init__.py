@@ -1,0 +1,1 @@
+"""Proofs, repairs and plans as people ask for them."""
