@@ -7,8 +7,14 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 
-from pipelines.cdc.control.services.orders import has_orders, locations_find, orders_json
+from pipelines.cdc.control.services.orders import (
+    has_orders,
+    locations_find,
+    orders_json,
+    passwords_of,
+)
 from pipelines.cdc.control.services.results import results_hear
+from pipelines.cdc.control.services.topics import topics_hear
 from portal.lake.errors import PortalError
 from portal.runs.domain import RunState, Schedule
 from portal.runs.kinds.registry import RunKind, register, write_cancel
@@ -55,6 +61,10 @@ class ApplyKind(RunKind):
         locations_find(run.lake)
         return {_ORDERS: orders_json(run.lake), "stay_seconds": STAY.total_seconds()}
 
+    def environment(self, run: Run) -> dict[str, str]:
+        """Give the log-ins of changelogs in Kafka."""
+        return passwords_of(run.lake)
+
     def waits(self, run: Run, *, now: datetime) -> str:
         """Wait while the emergency stop is on."""
         return emergency_stop_wait(run.lake)
@@ -72,6 +82,7 @@ class ApplyKind(RunKind):
         before = spool.read_control()
         now = timezone.now()
         seen = results_hear(run, before.get(_SEEN, {}), now=now)
+        topics_hear(run.lake, now=now)
         # The metastore may be away for a moment; tables that have a place go on.
         with contextlib.suppress(PortalError):
             locations_find(run.lake)
@@ -84,6 +95,7 @@ class ApplyKind(RunKind):
         if run.spool:
             seen = open_spool(run).read_control().get(_SEEN, {})
             results_hear(run, seen, now=timezone.now())
+            topics_hear(run.lake, now=timezone.now())
 
 
 def register_apply_kind() -> None:

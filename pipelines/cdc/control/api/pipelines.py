@@ -131,6 +131,8 @@ class PipelineEdit(ApiView):
         """Test another server, log-in or list of tables and keep it; 409 = it was changed since."""
         found, by = _to_change(self.request, name)
         data = self.data
+        if "kafka" in data:
+            data["kafka"] = {**data["kafka"], "topic": found.kafka.get("topic", "")}
         spec = spec_of({**fixed_of(found), **data})
         checked_source(spec, by=by)
         pipeline_edit(found, spec, version=data["version"], by=by, now=timezone.now())
