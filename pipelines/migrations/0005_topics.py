@@ -4,40 +4,45 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('pipelines', '0001_cdc'),
+        ("pipelines", "0001_cdc"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='pipeline',
-            name='columns',
-            field=models.JSONField(blank=True, default=list, help_text='declared, of topics'),
+            model_name="pipeline",
+            name="columns",
+            field=models.JSONField(blank=True, default=list, help_text="declared, of topics"),
         ),
         migrations.AddField(
-            model_name='pipeline',
-            name='kafka',
-            field=models.JSONField(blank=True, default=dict, help_text='servers, topic and log-in; empty: no Kafka'),
+            model_name="pipeline",
+            name="kafka",
+            field=models.JSONField(
+                blank=True, default=dict, help_text="servers, topic and log-in; empty: no Kafka"
+            ),
         ),
         migrations.AddField(
-            model_name='pipeline',
-            name='kind',
-            field=models.CharField(choices=[('MYSQL', 'MYSQL'), ('TOPICS', 'TOPICS')], default='MYSQL', max_length=8),
+            model_name="pipeline",
+            name="kind",
+            field=models.CharField(
+                choices=[("MYSQL", "MYSQL"), ("TOPICS", "TOPICS")], default="MYSQL", max_length=8
+            ),
         ),
         migrations.AddField(
-            model_name='pipeline',
-            name='n_behind',
-            field=models.BigIntegerField(help_text='records of topics not read yet', null=True),
+            model_name="pipeline",
+            name="n_behind",
+            field=models.BigIntegerField(help_text="records of topics not read yet", null=True),
         ),
         migrations.AddField(
-            model_name='pipeline',
-            name='n_unreadable',
-            field=models.BigIntegerField(default=0, help_text='records in Kafka that are none, kept with their offsets'),
+            model_name="pipeline",
+            name="n_unreadable",
+            field=models.BigIntegerField(
+                default=0, help_text="records in Kafka that are none, kept with their offsets"
+            ),
         ),
         migrations.AlterField(
-            model_name='pipeline',
-            name='host',
-            field=models.CharField(blank=True, help_text='empty: topics', max_length=253),
+            model_name="pipeline",
+            name="host",
+            field=models.CharField(blank=True, help_text="empty: topics", max_length=253),
         ),
     ]

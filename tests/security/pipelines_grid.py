@@ -26,11 +26,19 @@ NEW = {
     "table_type": "MERGE_ON_READ",
     "changelog": "DIRECTORY",
 }
+KAFKA = {"kafka_servers": "127.0.0.1:1", "kafka_mechanism": "PLAIN"}
+TOPICS = {"patterns": "orders", "columns": "id bigint"}
+API_TOPICS = {"kafka": {"servers": "127.0.0.1:1"}, "patterns": ["orders"]}
+NEW_TOPICS = {
+    **{name: NEW[name] for name in ("name", "lake", "target_db", "table_type")},
+    "columns": [{"name": "id", "type": "bigint"}],
+}
 DECISION = {"digest": "@schema_digest", **WORD}
 
 PIPELINES: Mapping[str, Row] = {
     "pipelines:pipelines": Row(STAFF),
     "pipelines:create": Row(STAFF, STAFF, body={"do": "create", **SERVER, **NEW}),
+    "pipelines:create-topics": Row(STAFF, STAFF, body={"do": "create", **KAFKA, **NEW, **TOPICS}),
     "pipelines:pipeline": Row(STAFF, values=NAME),
     "pipelines:edit": Row(STAFF, STAFF, values=NAME, body={"do": "keep", "version": "0", **SERVER}),
     "pipelines:pause": post_only(STAFF, *NAME, **WHY),
@@ -50,6 +58,9 @@ PIPELINES: Mapping[str, Row] = {
     ),
     "pipelines-api:pipelines": Row(STAFF, ADMINS, body={**API_SERVER, **NEW}),
     "pipelines-api:pipeline-test": post_only(ADMINS, **API_SERVER, **NEW),
+    "pipelines-api:create-topics": post_only(ADMINS, **API_TOPICS, **NEW_TOPICS),
+    "pipelines-api:test-topics": post_only(ADMINS, **API_TOPICS, **NEW_TOPICS),
+    "pipelines-api:edit-topics": post_only(ADMINS, *NAME, version="0", **API_TOPICS),
     "pipelines-api:pipeline": Row(STAFF, values=NAME),
     "pipelines-api:tables": Row(STAFF, values=NAME),
     "pipelines-api:edit": post_only(ADMINS, *NAME, version="0", **API_SERVER),

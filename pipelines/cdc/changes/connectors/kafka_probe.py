@@ -38,7 +38,9 @@ def topic_sample(client: KafkaClient, topic: str, *, most: int = 50) -> list[byt
             begin = max(firsts[place], ends[place] - max(1, most // len(places)))
             consumer.assign([place])
             consumer.seek(place, begin)
-            found += [bytes(one.value or b"") for one in records_until(consumer, place, ends[place])]
+            found += [
+                bytes(one.value or b"") for one in records_until(consumer, place, ends[place])
+            ]
     return found
 
 

@@ -102,7 +102,7 @@ def spec_of(data: Mapping[str, Any]) -> PipelineSpec:
     Raises:
         RuleViolation: `pipeline.spec`, it is no pipeline.
     """
-    patterns = data["patterns"]
+    patterns, kafka = data["patterns"], data.get("kafka") or {}
     return PipelineSpec(
         name=data["name"],
         lake=data["lake"],
@@ -116,7 +116,7 @@ def spec_of(data: Mapping[str, Any]) -> PipelineSpec:
         table_type=TableType(data["table_type"]),
         changelog=ChangelogKind(data["changelog"]),
         ssl_ca=data["ssl_ca"],
-        kafka=_kafka_of(data.get("kafka") or {}),
+        kafka=kafka_place(kafka) if kafka.get("servers") else None,
         kind=SourceKind(data.get("kind", SourceKind.MYSQL)),
         columns=_columns_of(data.get("columns") or ()),
     )
@@ -167,9 +167,10 @@ def _columns_of(given: str | Iterable[Any]) -> tuple[Column, ...]:
     )
 
 
-def _kafka_of(data: Mapping[str, Any]) -> KafkaPlace | None:
+def kafka_place(data: Mapping[str, Any]) -> KafkaPlace:
+    """Return the place of topics of Kafka from fields."""
     given = {name: text for name, text in data.items() if text}
-    return msgspec.convert(given, KafkaPlace) if given.get("servers") else None
+    return msgspec.convert({"servers": "", **given}, KafkaPlace)
 
 
 def _check_server(spec: PipelineSpec) -> None:

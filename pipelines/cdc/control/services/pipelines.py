@@ -93,7 +93,7 @@ def pipeline_edit(
                 f"The {field.replace('_', ' ')} of a pipeline cannot be changed: create another.",
                 field=field,
             )
-    if spec.kafka and spec.kafka.topic != pipeline.kafka.get("topic"):
+    if spec.kafka and spec.kafka.topic != pipeline.kafka.get("topic", ""):
         raise RuleViolation(
             "pipeline.fixed",
             "The topic of a changelog cannot be changed: create another pipeline.",

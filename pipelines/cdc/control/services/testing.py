@@ -60,9 +60,7 @@ def topics_test(place: KafkaPlace, patterns: Sequence[str]) -> tuple[Finding, ..
     return tuple(judge_topics(facts, patterns=patterns, days=days))
 
 
-def topics_columns(
-    place: KafkaPlace, patterns: Sequence[str], *, by: Actor
-) -> tuple[Column, ...]:
+def topics_columns(place: KafkaPlace, patterns: Sequence[str], *, by: Actor) -> tuple[Column, ...]:
     """Return columns for topics by a sample of the first of them; none where there is no sample.
 
     Raises:

@@ -3,7 +3,8 @@
 from django import forms
 
 from pipelines.cdc.applying.domain.messages import Column
-from pipelines.cdc.control.domain.spec import PipelineSpec, topics_spec
+from pipelines.cdc.changes.domain.kafka_place import KafkaPlace
+from pipelines.cdc.control.domain.spec import PipelineSpec, kafka_place, patterns_of, topics_spec
 from pipelines.cdc.control.services.pipelines import fixed_of
 from pipelines.cdc.control.ui.forms import TYPES, KafkaForm, LakeForm
 from pipelines.models import Pipeline
@@ -38,6 +39,10 @@ class NewTopicsForm(LakeForm, TopicsForm):
         widget=forms.Textarea(attrs={"rows": 8, "placeholder": "id bigint"}),
     )
     field_order = ("name", "lake", "kafka_servers", "patterns", "columns", "target_db")
+
+    def place(self) -> tuple[KafkaPlace, tuple[str, ...]]:
+        """Return where the topics are, and their patterns."""
+        return kafka_place(self.kafka()), patterns_of(self.cleaned_data["patterns"])
 
     def with_columns(self, columns: tuple[Column, ...]) -> "NewTopicsForm":
         """Return the form with columns to be looked at."""

@@ -75,7 +75,8 @@ class Topic:
     def rows(self, *columns: str) -> list[tuple[Any, ...]]:
         location = self.pipeline.tables[self.name].location
         frame = self.pipeline.spark.read.format("hudi").load(location)
-        return sorted(tuple(row) for row in frame.select(*columns).collect())
+        found = [tuple(row) for row in frame.select(*columns).collect()]
+        return sorted(found, key=lambda row: [(value is None, value) for value in row])
 
 
 @pytest.fixture
