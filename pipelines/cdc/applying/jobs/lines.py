@@ -1,6 +1,6 @@
 """Reads lines of a changelog as rows of a DataFrame, and refuses a batch that is not whole.
 
-In files a line that is no record is refused, for the file can be mended; in Kafka it is kept aside.
+In files a line that is no record is refused, for a file can be repaired; in Kafka it is kept aside.
 Only what routes a record is read here; its values stay the text of a JSON object until the table's
 columns are known.
 """

@@ -69,7 +69,7 @@ class HeadReader:
             raise
 
     def close(self) -> None:
-        """Begin anew with the next call."""
+        """Close the connection; the next call begins with the first header again."""
         consumer, self._consumer = self._consumer, None
         if consumer is not None:
             consumer.close()

@@ -21,7 +21,7 @@ class Batches(Protocol):
 
     @property
     def keeps_bad(self) -> bool:
-        """Whether a line that is no record is kept aside: in Kafka nobody can mend it."""
+        """Whether a line that is no record is kept aside: in Kafka nobody can repair it."""
 
     def numbers(self) -> list[int]:
         """Return the numbers of the batches that are there, in order.

@@ -66,9 +66,10 @@ def expired(topic: str, partition: int, wanted: int, earliest: int) -> StaleStat
     """Return the error of records that Kafka removed before they were applied."""
     return StaleState(
         "cdc.changelog_expired",
-        f"Kafka removed records of {topic}, partition {partition}, before they were applied: "
-        f"offset {wanted} is needed, and the first that is there is {earliest}. Reload the "
-        "pipeline, and give its topics a longer retention.",
+        f"Kafka has not the records of {topic}, partition {partition}, that come next: offset "
+        f"{wanted} is needed, and the first that is there is {earliest}. They were removed before "
+        "they were applied, or the topic was made again. Reload the pipeline, and give its topics "
+        "a longer retention.",
         topic=topic,
     )
 

@@ -121,13 +121,15 @@ class TopicBatches:
 
     def _cut(self) -> None:
         there = self._there()
-        for (topic, partition), (first, _) in there.items():
+        for (topic, partition), (first, end) in there.items():
             done = self._done.get(topic, {}).get(partition, first)
-            if first > done and self.order.first_batch <= self._last:
+            if first <= done <= end:
+                continue
+            # Beyond its end is a topic that was deleted and made again.
+            if self.order.first_batch <= self._last:
                 raise expired(topic, partition, done, first)
-            if first > done:
-                # Somebody reloaded the pipeline: it goes on with what there is.
-                self._done[topic][partition] = first
+            # Somebody reloaded the pipeline: it goes on with what there is.
+            self._done[topic][partition] = first
         most = self.order.topics.most_records if self.order.topics else 1
         begins, ends = cut(self._done, there, most=most)
         if begins:
