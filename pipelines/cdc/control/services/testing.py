@@ -10,6 +10,7 @@ from pipelines.cdc.applying.domain.messages import Column
 from pipelines.cdc.capture.connectors.source import probe
 from pipelines.cdc.capture.domain.findings import Finding, Level
 from pipelines.cdc.changes.connectors.kafka_client import KafkaClient
+from pipelines.cdc.changes.connectors.kafka_heads import headers_topic
 from pipelines.cdc.changes.connectors.kafka_log import topics_of
 from pipelines.cdc.changes.connectors.kafka_probe import (
     topic_facts,
@@ -26,22 +27,29 @@ from pipelines.cdc.control.domain.kafka_findings import inferred, judge_changelo
 from pipelines.cdc.control.domain.spec import PipelineSpec, SourceKind
 from pipelines.cdc.control.services.pipelines import check_may_name_servers
 from pipelines.cdc.control.services.sources import source_config
+from pipelines.models import Pipeline
 from portal.access.actors import Actor
 from portal.access.lakes import get_lake
 from portal.lake.errors import ExternalFailure, RuleViolation
 
 
-def kafka_test(place: KafkaPlace) -> tuple[Finding, ...]:
-    """Look at the topics of a changelog; nothing is made.
+def kafka_test(place: KafkaPlace, *, name: str) -> tuple[Finding, ...]:
+    """Look at the topics of the changelog of the pipeline `name`; nothing is made.
 
     Raises:
         RuleViolation: the password is not there.
     """
-    password = place.password(os.environ)
+    client = KafkaClient(place, password=place.password(os.environ))
+    headers = headers_topic(place.topic)
     try:
-        facts = topic_facts(KafkaClient(place, password=password), tuple(topics_of(place.topic)))
+        facts = topic_facts(client, tuple(topics_of(place.topic)))
+        is_used = headers in facts and bool(topic_sample(client, headers, most=1))
     except ExternalFailure as error:
         return (Finding("kafka.servers", Level.ERROR, error.message, "Check servers and log-in."),)
+    own = Pipeline.objects.filter(name=name).first()
+    if is_used and (own is None or own.kafka.get("topic") != place.topic):
+        text = f"Topic {place.topic} is the changelog of another pipeline, or of one that is gone."
+        return (Finding("kafka.used", Level.ERROR, text, "Name another topic."),)
     return tuple(judge_changelog(place.topic, facts, days=settings.LAKEWARDEN_CHANGELOG_DAYS))
 
 
@@ -101,7 +109,7 @@ def source_test(spec: PipelineSpec, *, by: Actor) -> TestReport:
     if spec.kind is SourceKind.TOPICS and spec.kafka:
         return TestReport(topics_test(spec.kafka, spec.patterns))
     found = probe(source_config(spec))
-    return TestReport((*found, *(kafka_test(spec.kafka) if spec.kafka else ())))
+    return TestReport((*found, *(kafka_test(spec.kafka, name=spec.name) if spec.kafka else ())))
 
 
 def checked_source(spec: PipelineSpec, *, by: Actor) -> None:

@@ -3,6 +3,7 @@
 import json
 import time
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -120,3 +121,7 @@ def test_changes_and_a_topic_come_through_kafka_into_the_lake(
     assert rows(spark, events, "id", "note") == [(0, "e0"), (1, "e1"), (2, "e2")]
     events.refresh_from_db()
     assert (events.n_behind, events.n_rows, events.problem, events.apply_problem) == (0, 3, "", "")
+    # What another pipeline wrote is not gone on with.
+    again = source_test(replace(changes.spec, name="other"), by=BY)
+    assert "kafka.used" in {one.code for one in again.findings}
+    assert source_test(changes.spec, by=BY).is_good
