@@ -43,7 +43,7 @@ def kafka_test(place: KafkaPlace, *, name: str) -> tuple[Finding, ...]:
     headers = headers_topic(place.topic)
     try:
         facts = topic_facts(client, tuple(topics_of(place.topic)))
-        is_used = headers in facts and bool(topic_sample(client, headers, most=1))
+        is_used = headers in facts and bool(topic_sample(client, headers))
     except ExternalFailure as error:
         return (Finding("kafka.servers", Level.ERROR, error.message, "Check servers and log-in."),)
     own = Pipeline.objects.filter(name=name).first()
