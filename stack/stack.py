@@ -291,11 +291,9 @@ class Stack:
 
     @staticmethod
     def _spark_jars() -> list[Path]:
-        """The drivers, Iceberg and Hudi for the jobs that look after their tables, our own."""
-        wanted = ("mariadb-java-client", "derbyclient", "iceberg-spark-runtime", "hudi-spark")
-        chosen = [path for path in jars_of("spark") if path.name.startswith(wanted)]
+        """The drivers, Iceberg, Hudi and Kafka for the jobs, and our own."""
         ours = [JARS / "jvm" / f"{name}.jar" for name in ("spark-functions", "indexed-catalog")]
-        return [*chosen, *ours]
+        return [*jars_of("spark"), *ours]
 
     def _spark_conf(self) -> dict[str, str]:
         conf = {

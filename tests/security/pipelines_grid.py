@@ -32,11 +32,19 @@ NEW = {
 TICKET = ("ticket_id:schema_ticket_id",)
 STATEMENT = {"statement": "ALTER TABLE spare DROP qty", **WHY}
 SCHEDULE = {"hour": "3", "rows_per_second": "1000"}
+KAFKA = {"kafka_servers": "127.0.0.1:1", "kafka_mechanism": "PLAIN"}
+TOPICS = {"patterns": "orders", "columns": "id bigint"}
+API_TOPICS = {"kafka": {"servers": "127.0.0.1:1"}, "patterns": ["orders"]}
+NEW_TOPICS = {
+    **{name: NEW[name] for name in ("name", "lake", "target_db", "table_type")},
+    "columns": [{"name": "id", "type": "bigint"}],
+}
 DECISION = {"digest": "@schema_digest", **WORD}
 
 PIPELINES: Mapping[str, Row] = {
     "pipelines:pipelines": Row(STAFF),
     "pipelines:create": Row(STAFF, STAFF, body={"do": "create", **SERVER, **NEW}),
+    "pipelines:create-topics": Row(STAFF, STAFF, body={"do": "create", **KAFKA, **NEW, **TOPICS}),
     "pipelines:pipeline": Row(STAFF, values=NAME),
     "pipelines:edit": Row(STAFF, STAFF, values=NAME, body={"do": "keep", "version": "0", **SERVER}),
     "pipelines:pause": post_only(STAFF, *NAME, **WHY),
@@ -90,6 +98,9 @@ PIPELINES: Mapping[str, Row] = {
     "pipelines-api:comparison-repair": post_only(ADMINS, *COMPARISON, **WHY),
     "pipelines-api:pipelines": Row(STAFF, ADMINS, body={**API_SERVER, **NEW}),
     "pipelines-api:pipeline-test": post_only(ADMINS, **API_SERVER, **NEW),
+    "pipelines-api:create-topics": post_only(ADMINS, **API_TOPICS, **NEW_TOPICS),
+    "pipelines-api:test-topics": post_only(ADMINS, **API_TOPICS, **NEW_TOPICS),
+    "pipelines-api:edit-topics": post_only(ADMINS, *NAME, version="0", **API_TOPICS),
     "pipelines-api:pipeline": Row(STAFF, values=NAME),
     "pipelines-api:tables": Row(STAFF, values=NAME),
     "pipelines-api:edit": post_only(ADMINS, *NAME, version="0", **API_SERVER),

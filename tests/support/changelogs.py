@@ -19,8 +19,10 @@ from pipelines.cdc.applying.domain.messages import (
     SchemaPlan,
     TableOrder,
     TableReport,
+    TopicsPlan,
 )
 from pipelines.cdc.applying.jobs import apply
+from pipelines.cdc.changes.domain.kafka_place import KafkaPlace
 from pipelines.cdc.changes.domain.records import Change, Header, Row, encode
 from portal.connectors.lake_config import LakeConfig
 from portal.spark.job import JobContext
@@ -76,6 +78,12 @@ def folded(changes: Iterable[Change]) -> list[tuple[Any, ...]]:
     )
 
 
+def head_of(changes: Sequence[Change]) -> Header:
+    """Return the header of a batch."""
+    last = max((one.version for one in changes), default=0)
+    return Header("shop", 1, "0:bin.000001:0", f"0:bin.000001:{last}", 1_000, len(changes))
+
+
 @dataclass
 class Log:
     """A changelog below a folder, written as `DirectoryLog` writes it."""
@@ -89,9 +97,7 @@ class Log:
     def write(self, changes: Sequence[Change], *, number: int | None = None) -> int:
         """Write a batch."""
         self.number = number or self.number + 1
-        last = max((one.version for one in changes), default=0)
-        head = Header("shop", 1, "0:bin.000001:0", f"0:bin.000001:{last}", 1_000, len(changes))
-        lines = [encode(head), *map(encode, changes), b""]
+        lines = [encode(head_of(changes)), *map(encode, changes), b""]
         self.put(self.number, b"\n".join(lines))
         return self.number
 
@@ -117,6 +123,9 @@ class Pipeline:
     log: Log = field(init=False)
     tables: dict[str, TableOrder] = field(default_factory=dict)
     job: JobContext | None = None
+    kafka: KafkaPlace | None = None
+    topics: TopicsPlan | None = None
+    first_batch: int = 1
 
     def __post_init__(self) -> None:
         self.log = Log(self.place / f"log{self.number}")
@@ -147,6 +156,9 @@ class Pipeline:
             changelog=f"file:{self.log.root}",
             folder=f"file:{self.folder}",
             tables=tuple(self.tables.values()),
+            kafka=self.kafka,
+            topics=self.topics,
+            first_batch=self.first_batch,
         )
 
     @property

@@ -28,10 +28,8 @@ def local_session() -> SparkSession:
     os.environ["LC_ALL"] = "C.UTF-8"
     # Else Spark's workers are the `python3` of the path, which has none of our packages.
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    wanted = ("mariadb-java-client", "derby", "iceberg-spark-runtime", "hudi-spark")
-    drivers = [jar for jar in jars_of("spark") if jar.name.startswith(wanted)]
     jars = [
-        *drivers,
+        *jars_of("spark"),
         *(JARS / "jvm" / f"{name}.jar" for name in OUR_JARS),
     ]
     builder: Any = SparkSession.builder

@@ -4,7 +4,13 @@ from typing import ClassVar
 
 from django.db import models
 
-from pipelines.cdc.control.domain.spec import ChangelogKind, PipelineSpec, TableType, spec_of
+from pipelines.cdc.control.domain.spec import (
+    ChangelogKind,
+    PipelineSpec,
+    SourceKind,
+    TableType,
+    spec_of,
+)
 from pipelines.cdc.control.domain.states import (
     Desired,
     PipelineFacts,
@@ -17,7 +23,9 @@ SOURCE_NAME = 256
 """More than MySQL's 64 signs, so that none is cut."""
 
 
-def _choices(of: type[Desired] | type[TableType] | type[ChangelogKind]) -> list[tuple[str, str]]:
+def _choices(
+    of: type[Desired] | type[TableType] | type[ChangelogKind] | type[SourceKind],
+) -> list[tuple[str, str]]:
     return [(one.value, one.value) for one in of]
 
 
@@ -26,7 +34,10 @@ class Pipeline(models.Model):
 
     name = models.CharField(max_length=32, unique=True)
     lake = models.CharField(max_length=32)
-    host = models.CharField(max_length=253)
+    kind = models.CharField(
+        max_length=8, choices=_choices(SourceKind), default=SourceKind.MYSQL.value
+    )
+    host = models.CharField(max_length=253, blank=True, help_text="empty: topics")
     port = models.PositiveIntegerField()
     user = models.CharField(max_length=80)
     password_name = models.CharField(
@@ -43,6 +54,9 @@ class Pipeline(models.Model):
     )
     partitions = models.JSONField(
         default=dict, help_text="db.table -> column, from when a table is first seen"
+    )
+    kafka = models.JSONField(
+        default=dict, blank=True, help_text="servers, topic and log-in; empty: no Kafka"
     )
     epoch = models.PositiveIntegerField(
         default=0, help_text="goes up when the source's log begins again"
@@ -72,12 +86,22 @@ class Pipeline(models.Model):
     problem_code = models.CharField(max_length=64, blank=True)
     problem = models.TextField(blank=True, help_text="why its capture stopped; empty: it did not")
     apply_problem = models.TextField(blank=True, help_text="why nothing is applied")
+    columns = models.JSONField(default=list, blank=True, help_text="declared, of topics")
+    n_behind = models.BigIntegerField(null=True, help_text="records of topics not read yet")
+    n_unreadable = models.BigIntegerField(
+        default=0, help_text="records in Kafka that are none, kept with their offsets"
+    )
 
     class Meta:
         indexes: ClassVar = [models.Index(fields=["lake", "name"], name="cdc_pipeline_lake")]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_of_topics(self) -> bool:
+        """Whether it reads topics of Kafka, without a capture."""
+        return self.kind == SourceKind.TOPICS.value
 
     @property
     def lease_name(self) -> str:

@@ -8,8 +8,14 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 
-from pipelines.cdc.control.services.orders import has_orders, locations_find, orders_json
+from pipelines.cdc.control.services.orders import (
+    has_orders,
+    locations_find,
+    orders_json,
+    passwords_of,
+)
 from pipelines.cdc.control.services.results import results_hear
+from pipelines.cdc.control.services.topics import topics_hear
 from pipelines.cdc.protecting.domain.protections import KEY_PREFIX
 from portal.lake.errors import PortalError
 from portal.runs.domain import RunState, Schedule
@@ -58,9 +64,12 @@ class ApplyKind(RunKind):
         return {_ORDERS: orders_json(run.lake), "stay_seconds": STAY.total_seconds()}
 
     def environment(self, run: Run) -> dict[str, str]:
-        """Give it the keys of protected columns; which it needs may change while it stays."""
+        """Give it the log-ins of Kafka, and the keys of protected columns.
+
+        All keys: which of them it needs may change while it stays.
+        """
         keys = (name for name in os.environ if name.startswith(KEY_PREFIX))
-        return {name: os.environ[name] for name in keys}
+        return passwords_of(run.lake) | {name: os.environ[name] for name in keys}
 
     def waits(self, run: Run, *, now: datetime) -> str:
         """Wait while the emergency stop is on."""
@@ -79,6 +88,7 @@ class ApplyKind(RunKind):
         before = spool.read_control()
         now = timezone.now()
         seen = results_hear(run, before.get(_SEEN, {}), now=now)
+        topics_hear(run.lake, now=now)
         # The metastore may be away for a moment; tables that have a place go on.
         with contextlib.suppress(PortalError):
             locations_find(run.lake)
@@ -91,6 +101,7 @@ class ApplyKind(RunKind):
         if run.spool:
             seen = open_spool(run).read_control().get(_SEEN, {})
             results_hear(run, seen, now=timezone.now())
+            topics_hear(run.lake, now=timezone.now())
 
 
 def register_apply_kind() -> None:

@@ -4,12 +4,14 @@ from django.urls import URLPattern, path
 
 from pipelines.cdc.control.api import kept as api_kept
 from pipelines.cdc.control.api import pipelines as api_pipelines
+from pipelines.cdc.control.api import topics as api_topics
 from pipelines.cdc.control.ui import actions, kept, pages
 
 ui_urlpatterns: list[URLPattern] = [
     path("cdc/", pages.pipelines, name="pipelines"),
     # Beside the pipelines, for one of them may be called "create".
     path("create-cdc/", actions.create_view, name="create"),
+    path("create-topics/", actions.create_topics_view, name="create-topics"),
     path("cdc/<slug:name>/", pages.pipeline, name="pipeline"),
     path("cdc/<slug:name>/edit/", actions.edit_view, name="edit"),
     path("cdc/<slug:name>/pause/", actions.pause_view, name="pause"),
@@ -38,9 +40,12 @@ api_urlpatterns: list[URLPattern] = [
     path("cdc/", api_pipelines.PipelineList.as_view(), name="pipelines"),
     # Beside the pipelines, for one of them may be called "test".
     path("test-cdc/", api_pipelines.PipelineTest.as_view(), name="pipeline-test"),
+    path("create-topics/", api_topics.TopicsCreate.as_view(), name="create-topics"),
+    path("test-topics/", api_topics.TopicsTest.as_view(), name="test-topics"),
     path("cdc/<slug:name>/", api_pipelines.PipelineDetail.as_view(), name="pipeline"),
     path("cdc/<slug:name>/tables/", api_pipelines.PipelineTables.as_view(), name="tables"),
     path("cdc/<slug:name>/edit/", api_pipelines.PipelineEdit.as_view(), name="edit"),
+    path("cdc/<slug:name>/edit-topics/", api_topics.TopicsEdit.as_view(), name="edit-topics"),
     path("cdc/<slug:name>/pause/", api_pipelines.PipelinePause.as_view(), name="pause"),
     path("cdc/<slug:name>/resume/", api_pipelines.PipelineResume.as_view(), name="resume"),
     path("cdc/<slug:name>/reload/", api_pipelines.PipelineReload.as_view(), name="reload"),

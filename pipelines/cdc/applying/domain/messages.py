@@ -10,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from pipelines.cdc.applying.domain.casts import check_type
+from pipelines.cdc.changes.domain.kafka_place import KafkaPlace
 from pipelines.cdc.protecting.domain.protections import Protection
 from portal.lake.errors import RuleViolation
 
@@ -102,6 +103,16 @@ class TableOrder(msgspec.Struct, frozen=True, omit_defaults=True):
         return None if found is None or found.is_held else found
 
 
+class TopicsPlan(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Plain topics of Kafka that become tables."""
+
+    patterns: tuple[str, ...]
+    columns: tuple[Column, ...]
+    """Declared ones; further fields of records are text and wait for a decision."""
+    most_records: int = 100_000
+    """How many offsets a batch takes of one partition."""
+
+
 class PipelineOrder(msgspec.Struct, frozen=True, omit_defaults=True):
     """One changelog and the tables that it goes to."""
 
@@ -109,13 +120,24 @@ class PipelineOrder(msgspec.Struct, frozen=True, omit_defaults=True):
     changelog: str
     """Root of a changelog of files."""
     folder: str
-    """Where the program keeps its checkpoint, tombstones and kept records: for admins alone."""
+    """Where the program keeps its progress, tombstones and kept records: for admins alone."""
     tables: tuple[TableOrder, ...]
+    kafka: KafkaPlace | None = None
+    """Where the changelog is if it is in Kafka, or the topics."""
+    topics: TopicsPlan | None = None
+    """Of a pipeline of topics; its changelog is one of files that has offsets alone."""
     first_batch: int = 1
     """No batch before it is needed: the log begins with it, or tables were loaded after it."""
     is_paused: bool = False
     retry: str = ""
     """A new text starts a pipeline at once that an error stopped."""
+
+    @property
+    def name(self) -> str:
+        """Where its changelog is, for messages."""
+        if self.topics:
+            return ", ".join(self.topics.patterns)
+        return self.kafka.topic if self.kafka else self.changelog
 
 
 class Orders(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -206,6 +228,14 @@ class PipelineReport(msgspec.Struct, frozen=True, omit_defaults=True):
     """From its capture until all tables had it."""
     n_changes: int = 0
     """Changes read since the program's start."""
+    n_unreadable: int = 0
+    """Records in Kafka that are none of a changelog, kept aside with their offsets."""
+    n_behind: int = 0
+    """Of topics: records that no batch has yet."""
+    n_read: int = 0
+    """Of topics: records up to the last batch."""
+    newest_at: int = 0
+    """Of topics: Kafka's time of the newest record that was read, in milliseconds since 1970."""
     unknown: dict[str, int] = {}
     """Of each table (`db.table`) without an order: how many of its records are kept."""
     failure: Failure | None = None

@@ -1,5 +1,6 @@
 """Reads lines of a changelog as rows of a DataFrame, and refuses a batch that is not whole.
 
+In files a line that is no record is refused, for a file can be repaired; in Kafka it is kept aside.
 Only what routes a record is read here; its values stay the text of a JSON object until the table's
 columns are known.
 """
@@ -12,6 +13,7 @@ from typing import NoReturn
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
+from pipelines.cdc.applying.jobs.reading.batches import FOREIGN
 from pipelines.cdc.changes.domain.records import decode_change, decode_header
 from portal.lake.errors import PortalError, RuleViolation
 
@@ -52,8 +54,15 @@ class Head:
 def parsed(lines: DataFrame) -> DataFrame:
     """Return records of `number` and `value`, one a line; `kind` says what each is."""
     options = {"columnNameOfCorruptRecord": "bad"}
-    read = lines.select("number", "value", F.from_json("value", _RECORD, options).alias("r"))
-    return read.select("number", "value", "r.*").withColumn("kind", _kind())
+    read = lines.select("*", F.from_json("value", _RECORD, options).alias("r"))
+    kind = F.when(F.col("number") == FOREIGN, _BAD).otherwise(_kind())
+    return read.select(*lines.columns, "r.*").withColumn("kind", kind)
+
+
+def bad_of(records: DataFrame) -> DataFrame:
+    """Return what is no record of a batch, with where it is in Kafka."""
+    place = records.where(F.col("kind") == _BAD).select("topic", "partition", "offset", "value")
+    return place.withColumn("value", F.col("value").cast("binary"))
 
 
 def changes_of(records: DataFrame, db: str, table: str) -> DataFrame:
@@ -64,18 +73,30 @@ def changes_of(records: DataFrame, db: str, table: str) -> DataFrame:
     )
 
 
-def checked(records: DataFrame) -> tuple[list[Group], list[Head]]:
+@dataclass(frozen=True)
+class Checked:
+    """What some batches have."""
+
+    groups: list[Group]
+    heads: list[Head]
+    n_bad: int
+    """Lines that are to be kept aside."""
+
+
+def checked(records: DataFrame, *, keeps_bad: bool = False) -> Checked:
     """Return the groups of some batches and their headers in order, after a look at each line.
 
     Raises:
-        RuleViolation: `cdc.record`, a line is no record; `cdc.batch`, lines are missing.
+        RuleViolation: `cdc.record`, a line is no record and bad ones are not kept aside;
+            `cdc.batch`, lines are missing.
     """
     rows = _summary(records)
     by_number: dict[int, list[Row]] = defaultdict(list)
     for row in rows:
         by_number[row["number"]].append(row)
-    heads = [_head(number, by_number[number]) for number in sorted(by_number)]
-    return _groups(rows), heads
+    by_number.pop(FOREIGN, None)
+    heads = [_head(number, by_number[number], keeps_bad=keeps_bad) for number in sorted(by_number)]
+    return Checked(_groups(rows), heads, sum(row["n"] for row in rows if row["kind"] == _BAD))
 
 
 def checked_groups(records: DataFrame) -> list[Group]:
@@ -119,17 +140,18 @@ def _kind() -> Column:
     )
 
 
-def _head(number: int, rows: Sequence[Row]) -> Head:
-    for row in rows:
-        if row["kind"] == _BAD:
-            _refuse(number, str(row["sample"]))
+def _head(number: int, rows: Sequence[Row], *, keeps_bad: bool) -> Head:
+    bad = [row for row in rows if row["kind"] == _BAD]
+    if bad and not keeps_bad:
+        _refuse(number, str(bad[0]["sample"]))
     heads = [row for row in rows if row["kind"] == _HEADER]
     n_heads = sum(row["n"] for row in heads)
     n = sum(row["n"] for row in rows if row["kind"] == _CHANGE)
     if n_heads != 1:
         raise _torn(number, f"{n_heads} headers")
     head = heads[0]["head"]
-    if head["n_changes"] != n:
+    # One that cannot be read is one of the batch, or somebody else's among them.
+    if not n <= head["n_changes"] <= n + sum(row["n"] for row in bad):
         raise _torn(number, f"{n} of {head['n_changes']} changes")
     return Head(number, head["end"], head["at"])
 
@@ -160,6 +182,6 @@ def _torn(number: int, what: str) -> RuleViolation:
     return RuleViolation(
         "cdc.batch",
         f"Batch {number} has {what}: it was changed after it was written. Bring the file back from "
-        "a copy, or load the tables again from a position after it.",
+        "a copy, or reload the pipeline.",
         batch=number,
     )

@@ -1,31 +1,37 @@
-"""One changelog: a streaming query that gives its batches to the tables.
+"""One changelog: reads its batches in their order and gives them to the tables.
 
-A line that is no record, or a batch that is not whole, stops this pipeline with an error and others
-go on: nothing is ever skipped. It is tried again after a pause that grows.
+A batch that is not whole stops this pipeline with an error and others go on: nothing is ever
+skipped. It is tried again after a pause that grows.
 """
 
 import threading
-from collections.abc import Callable, Iterable
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-from pyspark.sql.streaming.query import StreamingQuery
 
 from pipelines.cdc.applying.domain.messages import Orders, PipelineOrder, PipelineReport
 from pipelines.cdc.applying.domain.numbers import Numbers
 from pipelines.cdc.applying.jobs.attempts import Attempts
-from pipelines.cdc.applying.jobs.lines import Group, Head, changes_of, checked, parsed
+from pipelines.cdc.applying.jobs.lines import (
+    Checked,
+    Group,
+    Head,
+    bad_of,
+    changes_of,
+    checked,
+    parsed,
+)
 from pipelines.cdc.applying.jobs.places import Places
 from pipelines.cdc.applying.jobs.progress import PipelineProgress
+from pipelines.cdc.applying.jobs.reading.batches import Batches
 from pipelines.cdc.applying.jobs.table_run import FELL_BACK, TableRun
 from pipelines.cdc.applying.jobs.target import JAVA_ERRORS, java_text
-from pipelines.cdc.changes.connectors.directory_log import batch_numbers
-from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
+from pipelines.cdc.changes.domain.changelog import trimmed
+from portal.lake.errors import ExternalFailure, PortalError, StaleState
 
 
 @dataclass
@@ -42,17 +48,20 @@ class PipelineRun:
     attempts: Attempts = field(default_factory=Attempts)
     is_finished: bool = False
     _progress: PipelineProgress = field(init=False)
-    _query: StreamingQuery | None = None
+    _batches: Batches | None = None
+    _reading: Future[None] | None = None
     _is_stopping: bool = False
     _is_moved: bool = False
     _busy: threading.Lock = field(default_factory=threading.Lock)
     _head: Head | None = None
     _lag: float = 0.0
     _n_changes: int = 0
+    _n_unreadable: int = 0
     _unknown: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._progress = PipelineProgress(self.places.fs, self.places.root)
+        self._reader = ThreadPoolExecutor(1, f"pipeline-{self.order.id}")
 
     def adopt(self, order: PipelineOrder, orders: Orders) -> None:
         """Take newer orders."""
@@ -60,35 +69,37 @@ class PipelineRun:
             if order.retry != self.order.retry:
                 self.attempts.hurry()
             self.order, self.orders = order, orders
-            if self._query is not None:
+            if self._batches is not None:
                 self._open_tables()
 
     def tend(self) -> bool:
-        """Start or stop the query as ordered, do what waits; returns whether anything was."""
+        """Start or stop reading as ordered, do what waits; returns whether anything was."""
         if self._is_moved:
-            # A table of another place needs the whole changelog; others skip what they have.
+            # A table of another place may need batches that were read; others skip what they have.
             self.stop()
             self._is_moved = False
         if self.order.is_paused:
-            is_changed = self._query is not None
+            is_changed = self._batches is not None
             self.stop()
             return is_changed
-        if self._query is None:
+        if self._batches is None:
             return self.attempts.is_due and not self.is_finished and self._start()
-        if not self._query.isActive:
-            return self._ended()
+        if self._reading is None:
+            self._reading = self._reader.submit(self._read_on, self._batches)
+        elif self._reading.done():
+            return self._has_read(self._reading)
         return self._tend_tables()
 
     def stop(self) -> None:
-        """End the query after the batch that it is at."""
-        query, self._query = self._query, None
-        if query is None:
+        """End reading after the batch that it is at."""
+        batches, self._batches = self._batches, None
+        reading, self._reading = self._reading, None
+        if batches is None:
             return
         self._is_stopping = True
-        with self._busy:
-            pass
-        # Not under the lock: Spark waits for a batch that would wait for it.
-        query.stop()
+        if reading is not None:
+            wait([reading])
+        batches.close()
         self._is_stopping = False
 
     def report(self) -> None:
@@ -104,8 +115,10 @@ class PipelineRun:
             captured_at=self._head.at if self._head else 0,
             lag_seconds=self._lag,
             n_changes=self._n_changes,
+            n_unreadable=self._n_unreadable,
             unknown=dict(self._unknown),
             failure=self.attempts.failure,
+            **(self._batches.told() if self._batches else {}),
         )
         self.write(f"pipelines/{self.order.id}.json", said)
         for table in self.tables.values():
@@ -117,12 +130,16 @@ class PipelineRun:
             with self._busy:
                 self.tables = {}
                 self._open_tables()
-            self._check_trimmed()
-            self._query = self._stream()
+            batches = self.places.batches(self.order)
+            self._begin(batches.numbers())
+            self._n_unreadable = self.places.n_unreadable()
+            self._progress.save(self.tables.values())
+            self._batches = batches
+            self._reading = self._reader.submit(self._read_on, batches)
         except PortalError as error:
             self._failed(error)
         except JAVA_ERRORS as error:
-            self._failed(_unexpected(self.order.changelog, error))
+            self._failed(_unexpected(self.order.name, error))
         return True
 
     def _open_tables(self) -> None:
@@ -137,88 +154,77 @@ class PipelineRun:
         new = [order for name, order in orders.items() if name not in self.tables]
         for table in self.pool.map(self.places.opened, new):
             if not self._progress.restore(table):
-                self._progress.begin_again()
-                self._is_moved = self._query is not None
-            elif not self._progress.knows(table):
-                # What came of a new table before its order waits beside it.
-                table.known |= self._progress.seen
+                self._is_moved = self._batches is not None
             self.tables[table.order.name] = table
 
-    def _check_trimmed(self) -> None:
-        """Make sure that the changelog still has what any table needs next.
+    def _missing(self) -> list[int]:
+        """Return the first batch that each table needs."""
+        first = self.order.first_batch
+        return [
+            (table.known | table.in_waiting).first_missing(max(first, table.order.first_batch))
+            for table in self.tables.values()
+        ]
+
+    def _begin(self, numbers: Sequence[int]) -> None:
+        """Begin with what any table needs next; a table that has a batch already skips it.
 
         Raises:
             StaleState: `cdc.trimmed`.
         """
-        numbers = self._numbers()
-        first = self.order.first_batch
-        needed = [
-            (table.known | table.in_waiting).first_missing(max(first, table.order.first_batch))
-            for table in self.tables.values()
-        ]
-        if numbers and needed and min(needed) < min(numbers):
+        missing = self._missing()
+        if numbers and missing and min(missing) < numbers[0]:
+            raise trimmed(min(missing), numbers[0])
+        has = max((table.writer.marks.batches.last for table in self.tables.values()), default=0)
+        if has > (numbers[-1] if numbers else 0):
             raise StaleState(
-                "cdc.trimmed",
-                f"Batch {min(needed)} was removed from {self.order.changelog} before it was "
-                f"applied; the first that is there is {min(numbers)}. Load the tables again.",
+                "cdc.changelog_replaced",
+                f"{self.order.name} ends before batch {has}, which a table has: it is not the "
+                "changelog that was applied. Bring it back, or create a new pipeline and tables.",
             )
+        # A table that was restored to an earlier commit gets its changes again.
+        last = min([self._progress.read, *(number - 1 for number in missing)])
+        self._progress.read = max(last, numbers[0] - 1) if numbers else last
 
-    def _numbers(self) -> list[int]:
-        try:
-            names = self.places.fs.names(self.places.batches(self.order))
-        except NotVisible as error:
-            raise ExternalFailure(
-                "cdc.no_changelog",
-                f"{self.order.changelog} has no changelog yet; it is looked for again.",
-                service="storage",
-                retryable=True,
-            ) from error
-        return batch_numbers(names)
-
-    def _stream(self) -> StreamingQuery:
-        number = F.regexp_extract(F.col("_metadata.file_name"), r"^(\d{20})", 1)
-        lines = (
-            self.places.spark.readStream.format("text")
-            .option("lineSep", "\n")
-            .option("pathGlobFilter", "[0-9]*.jsonl")
-            .option("maxFilesPerTrigger", self.orders.most_batches_at_once)
-            # Spark would leave out files that are a week older than the newest.
-            .option("maxFileAge", "36500d")
-            .load(str(self.places.batches(self.order)))
-            .select(number.cast("bigint").alias("number"), "value")
-        )
-        writer = lines.writeStream.foreachBatch(self._take).option(
-            "checkpointLocation", str(self._progress.checkpoint_path)
-        )
-        once: Any = (
-            {"availableNow": True} if not self.is_staying else {"processingTime": "1 second"}
-        )
-        return writer.trigger(**once).start()
-
-    def _take(self, lines: DataFrame, _: int) -> None:
-        """Give some batches to the tables, many at once."""
-        with self._busy:
-            if self._is_stopping:
-                raise StaleState(
-                    "cdc.stopping", "The program ends; the batch is applied by the next."
-                )
-            try:
+    def _read_on(self, batches: Batches) -> None:
+        """Give the tables all that is there, some batches at once."""
+        while not self._is_stopping:
+            with self._busy:
+                numbers = self._next(batches.numbers())
+                if not numbers:
+                    return
+                try:
+                    lines = batches.lines(numbers)
+                except StaleState:
+                    if numbers[0] >= self.order.first_batch:
+                        raise
+                    # Tables were loaded again since: nobody needs what is gone.
+                    self._progress.read = self.order.first_batch - 1
+                    continue
                 records = parsed(lines).persist()
                 try:
-                    self._give(records, *checked(records))
+                    self._give(records, checked(records, keeps_bad=batches.keeps_bad))
                 finally:
                     records.unpersist()
-            except PortalError as error:
-                self._failed(error)
-                raise
-            except JAVA_ERRORS as error:
-                self._failed(_unexpected(self.order.changelog, error))
-                raise
+                batches.forget(numbers[-1])
 
-    def _give(self, records: DataFrame, groups: list[Group], heads: list[Head]) -> None:
-        numbers = Numbers.of(head.number for head in heads)
+    def _next(self, numbers: Sequence[int]) -> list[int]:
+        """Return the batches that come next, as many as become one commit.
+
+        Raises:
+            StaleState: `cdc.trimmed`.
+        """
+        last = self._progress.read
+        new = [number for number in numbers if number > last][: self.orders.most_batches_at_once]
+        if new and new[0] != last + 1:
+            raise trimmed(last + 1, new[0])
+        return [number for n, number in enumerate(new) if number == last + 1 + n]
+
+    def _give(self, records: DataFrame, found: Checked) -> None:
+        if found.n_bad:
+            self._n_unreadable = self.places.keep_unreadable(bad_of(records))
+        numbers = Numbers.of(head.number for head in found.heads)
         by_table: dict[str, list[Group]] = {}
-        for group in groups:
+        for group in found.groups:
             by_table.setdefault(group.name, []).append(group)
         tasks = []
         for name, table in self.tables.items():
@@ -229,11 +235,11 @@ class PipelineRun:
         for name in by_table.keys() - self.tables.keys():
             self._keep_unknown(records, by_table[name])
         _all_done(tasks)
-        self._progress.seen |= numbers
+        self._progress.read = numbers.last
         self._progress.save(self.tables.values())
-        self._head = max([*heads, *filter(None, [self._head])], key=lambda one: one.number)
+        self._head = found.heads[-1]
         self._lag = max(0.0, datetime.now(UTC).timestamp() - self._head.at / 1000)
-        self._n_changes += sum(group.n for group in groups)
+        self._n_changes += sum(group.n for group in found.groups)
         self.attempts.went_well()
         self.report()
 
@@ -258,12 +264,21 @@ class PipelineRun:
                 self._progress.save(self.tables.values())
         return done
 
-    def _ended(self) -> bool:
-        query, self._query = self._query, None
-        found = query.exception() if query is not None else None
-        if isinstance(found, StreamingQueryException) and self.attempts.failure is None:
-            self._failed(_unexpected(self.order.changelog, found))
-        if found is None and not self.is_staying:
+    def _has_read(self, reading: Future[None]) -> bool:
+        """Take in how reading ended; returns whether there was something to tell."""
+        self._reading = None
+        error = reading.exception()
+        if isinstance(error, PortalError):
+            self.stop()
+            self._failed(error)
+        elif isinstance(error, JAVA_ERRORS):
+            self.stop()
+            self._failed(_unexpected(self.order.name, error))
+        elif error is not None:
+            raise error
+        elif self.is_staying:
+            return self._tend_tables()
+        else:
             while self._tend_tables():
                 pass
             self.is_finished = True
@@ -272,11 +287,7 @@ class PipelineRun:
     def _failed(self, error: PortalError) -> None:
         fell_back = error.code == FELL_BACK
         self.attempts.failed(error, at_once=fell_back)
-        if fell_back:
-            self._progress.begin_again()
-            self._progress.save(self.tables.values())
-        else:
-            self.is_finished = not self.is_staying
+        self.is_finished = not (fell_back or self.is_staying)
 
 
 def _all_done(tasks: Iterable[Any]) -> None:

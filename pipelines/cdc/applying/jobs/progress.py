@@ -1,11 +1,10 @@
-"""What a pipeline remembers between two programs: its checkpoint, and which batches tables have.
+"""What a pipeline remembers between two programs: how far it read, and which batches tables have.
 
 Losing it costs time and nothing else. The commits of the tables say which batches they have, and a
 batch that is applied again changes nothing.
 """
 
 import json
-import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,33 +24,28 @@ class PipelineProgress:
 
     fs: FileSystem
     folder: LakePath
-    checkpoint: str = ""
-    seen: Numbers = field(default_factory=Numbers)
+    read: int = 0
+    """Every batch up to this one was given to the tables, or kept for those that may come."""
     _tables: Mapping[str, Any] = field(default_factory=dict)
     _places: dict[str, str] = field(default_factory=dict)
     """Locations of tables, also of those that have no order for a moment."""
 
     def load(self) -> None:
-        """Read it; one that is missing or no JSON begins a new checkpoint."""
+        """Read it; one that is missing or no JSON has the changelog read from its first batch."""
         self.fs.make_directories(self.folder, mode=_PRIVATE)
         try:
             said = json.loads(self.fs.read(self._path))
         except (NotVisible, ValueError):
             said = {}
-        self.checkpoint = said.get("checkpoint", "")
-        self.seen = Numbers.parse(said.get("seen", ""))
+        self.read = int(said.get("read", 0))
         self._tables = said.get("tables", {})
         self._places = said.get("places", {})
-        if not self.checkpoint:
-            self.begin_again()
-
-    def begin_again(self) -> None:
-        """Have the changelog read from its first batch: tables skip what they have."""
-        self.checkpoint = f"checkpoint-{uuid.uuid4().hex}"
-        self.seen = Numbers()
 
     def restore(self, table: TableRun) -> bool:
-        """Tell a table which batches it has; False where it lost some, or lies elsewhere now."""
+        """Tell a table which batches it has: those that its commits say, where it lost some.
+
+        Returns False where it lies elsewhere now.
+        """
         said = self._tables.get(str(table.order.id), {})
         marks = table.writer.marks
         place = table.order.location
@@ -60,15 +54,12 @@ class PipelineProgress:
             return False
         table.replayed, table.retried = tuple(said.get("replayed", ())), said.get("retried", "")
         table.known = marks.batches
-        if marks.number < int(said.get("commits", 0)):
-            return False
-        if said:
+        if said and marks.number >= int(said["commits"]):
             table.known |= Numbers.parse(said["known"])
+        elif not said and self.read:
+            # What came of a new table before its order waits beside it.
+            table.known |= Numbers(((1, self.read),))
         return True
-
-    def knows(self, table: TableRun) -> bool:
-        """Whether an earlier program had an order for a table."""
-        return str(table.order.id) in self._tables
 
     def save(self, tables: Iterable[TableRun]) -> None:
         """Write it."""
@@ -81,18 +72,8 @@ class PipelineProgress:
                 "retried": one.retried,
             }
             self._places[str(one.order.id)] = one.order.location
-        whole = {
-            "checkpoint": self.checkpoint,
-            "seen": str(self.seen),
-            "tables": said,
-            "places": self._places,
-        }
+        whole = {"read": self.read, "tables": said, "places": self._places}
         self.fs.replace(self._path, json.dumps(whole, sort_keys=True).encode())
-
-    @property
-    def checkpoint_path(self) -> LakePath:
-        """Where Spark keeps the checkpoint."""
-        return self.folder.child(self.checkpoint)
 
     @property
     def _path(self) -> LakePath:

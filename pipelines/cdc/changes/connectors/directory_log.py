@@ -59,8 +59,15 @@ class DirectoryLog:
         numbers = self._numbers()
         if not numbers:
             return None
-        first_line = self._files.read(self._batch(numbers[-1])).partition(b"\n")[0]
-        return numbers[-1], decode_header(first_line)
+        return numbers[-1], self.header(numbers[-1])
+
+    def numbers(self) -> list[int]:
+        """Return the numbers of the batches that are there, in order."""
+        return self._numbers()
+
+    def header(self, number: int) -> Header:
+        """Return the header of one batch; NotVisible where it was removed."""
+        return decode_header(self._files.read(self._batch(number)).partition(b"\n")[0])
 
     def append(self, number: int, header: Header, changes: Sequence[Change]) -> None:
         """Write a batch; StaleState `cdc.fenced` where the number is not the writer's to write."""

@@ -80,7 +80,7 @@ class PipelineList(KeysetList):
     def post(self) -> object:
         """Test a source and create its pipeline (admins, with a fresh log-in)."""
         check_lake_staff(self.user)
-        spec, by = spec_of(self.data), _actor(self.request)
+        spec, by = spec_of(self.data), actor(self.request)
         checked_source(spec, by=by)
         return pipeline_create(spec, by=by, now=timezone.now())
 
@@ -92,7 +92,7 @@ class PipelineTest(ApiView):
     def post(self) -> object:
         """Test a source; nothing is stored (admins, with a fresh log-in)."""
         check_lake_staff(self.user)
-        return source_test(spec_of(self.data), by=_actor(self.request))
+        return source_test(spec_of(self.data), by=actor(self.request))
 
 
 class PipelineDetail(ApiView):
@@ -131,12 +131,14 @@ class PipelineEdit(ApiView):
     @operation("pipelines_edit", body=PipelineEditSerializer, answer=PipelineSerializer)
     def post(self, name: str) -> object:
         """Test another server, log-in or list of tables and keep it; 409 = it was changed since."""
-        found, by = _to_change(self.request, name)
+        found, by = to_change(self.request, name)
         data = self.data
-        spec = spec_of({**vars(found), **data, **fixed_of(found)})
+        if "kafka" in data:
+            data["kafka"] = {**data["kafka"], "topic": found.kafka.get("topic", "")}
+        spec = spec_of({**vars(found), **fixed_of(found), **data})
         checked_source(spec, by=by)
         pipeline_edit(found, spec, version=data["version"], by=by, now=timezone.now())
-        return _as_it_is(found)
+        return as_it_is(found)
 
 
 class PipelinePause(ApiView):
@@ -163,9 +165,9 @@ class PipelineReload(ApiView):
     @operation("pipelines_reload", body=ReasonSerializer, answer=PipelineSerializer)
     def post(self, name: str) -> object:
         """Load every table again, from where the source's log ends now."""
-        found, by = _to_change(self.request, name)
+        found, by = to_change(self.request, name)
         pipeline_reload(found, reason=self.data["reason"], by=by, now=timezone.now())
-        return _as_it_is(found)
+        return as_it_is(found)
 
 
 class TableReload(ApiView):
@@ -174,7 +176,7 @@ class TableReload(ApiView):
     @operation("pipelines_table_reload", body=ReasonSerializer, answer=CapturedTableSerializer)
     def post(self, name: str, pk: int) -> object:
         """Load the table again beside its changes."""
-        found, by = _to_change(self.request, name)
+        found, by = to_change(self.request, name)
         table = get_captured_table(found, pk)
         table_reload(table, reason=self.data["reason"], by=by, now=timezone.now())
         return _with_state(found, table)
@@ -186,7 +188,7 @@ class PipelineDelete(ApiView):
     @operation("pipelines_delete", body=DeletePipelineSerializer, status=204)
     def post(self, name: str) -> None:
         """Delete a paused pipeline; the lake's tables stay (admins, with a fresh log-in)."""
-        found, by = _to_change(self.request, name)
+        found, by = to_change(self.request, name)
         now, data = timezone.now(), self.data
         check_fresh(self.request._request, now)
         pipeline_delete(found, typed=data["typed"], reason=data["reason"], by=by, now=now)
@@ -216,7 +218,7 @@ class TableColumn(ApiView):
     @operation("pipelines_column", body=ColumnChoiceSerializer, answer=CapturedTableSerializer)
     def post(self, name: str, pk: int) -> object:
         """Say how the lake may have a column that came later: protected, plain, or not at all."""
-        found, by = _to_change(self.request, name)
+        found, by = to_change(self.request, name)
         table, data = get_captured_table(found, pk), self.data
         said, reason, now = data["choice"], data["reason"], timezone.now()
         column_choose(table, data["column"], said, reason=reason, by=by, now=now)
@@ -231,7 +233,7 @@ class TableProtect(ApiView):
     )
     def post(self, name: str, pk: int) -> object:
         """Protect columns otherwise, or partition by another, into a new table (admins)."""
-        found, by = _to_change(self.request, name)
+        found, by = to_change(self.request, name)
         table, data = get_captured_table(found, pk), self.data
         table_protect(
             table,
@@ -250,20 +252,20 @@ class QuarantineRetry(ApiView):
     @operation("pipelines_quarantine_retry", body=ReasonSerializer, answer=CapturedTableSerializer)
     def post(self, name: str, pk: int) -> object:
         """Apply the records in quarantine again, by version."""
-        found, by = _to_change(self.request, name)
+        found, by = to_change(self.request, name)
         table = get_captured_table(found, pk)
         quarantine_retry(table, reason=self.data["reason"], by=by, now=timezone.now())
         return _with_state(found, table)
 
 
 def _want(request: Request, name: str, desired: Desired, reason: str) -> Pipeline:
-    found, by = _to_change(request, name)
+    found, by = to_change(request, name)
     pipeline_want(found, desired, reason=reason, by=by, now=timezone.now())
-    return _as_it_is(found)
+    return as_it_is(found)
 
 
 def _want_table(request: Request, name: str, pk: int, desired: Desired, reason: str) -> object:
-    found, by = _to_change(request, name)
+    found, by = to_change(request, name)
     table: CapturedTable = get_captured_table(found, pk)
     table_want(table, desired, reason=reason, by=by, now=timezone.now())
     return _with_state(found, table)
@@ -275,14 +277,17 @@ def _with_state(pipeline: Pipeline, table: CapturedTable) -> object:
     return row
 
 
-def _to_change(request: Request, name: str) -> tuple[Pipeline, Actor]:
-    return get_pipeline_for_user(name, user=person(request)), _actor(request)
+def to_change(request: Request, name: str) -> tuple[Pipeline, Actor]:
+    """Return a pipeline that somebody may see, and who wants to change it."""
+    return get_pipeline_for_user(name, user=person(request)), actor(request)
 
 
-def _actor(request: Request) -> Actor:
+def actor(request: Request) -> Actor:
+    """Return who calls."""
     return Actor.of(person(request), is_fresh=is_fresh(request._request, timezone.now()))
 
 
-def _as_it_is(pipeline: Pipeline) -> Pipeline:
+def as_it_is(pipeline: Pipeline) -> Pipeline:
+    """Return a pipeline as it is after a change."""
     pipeline.refresh_from_db()
     return pipeline

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
+from pipelines.cdc.changes.domain.kafka_place import MECHANISMS
 from pipelines.cdc.control.domain.spec import (
     MOST_PATTERNS,
     MOST_SERVER_ID,
@@ -11,6 +12,28 @@ from pipelines.cdc.control.domain.spec import (
     TableType,
 )
 from pipelines.models import CapturedTable, Pipeline
+
+
+class KafkaSerializer(serializers.Serializer[object]):
+    """Where the topics of Kafka are, and the log-in there."""
+
+    servers = serializers.CharField(max_length=1000, help_text="host:port, several between commas")
+    topic = serializers.CharField(
+        max_length=200, allow_blank=True, default="", help_text="of the changelog; it stays"
+    )
+    user = serializers.CharField(
+        max_length=80, allow_blank=True, default="", help_text="empty: without a log-in by SASL"
+    )
+    password_name = serializers.CharField(
+        max_length=64,
+        allow_blank=True,
+        default="",
+        help_text="KAFKA for the environment variable LAKEWARDEN_CDC_PASSWORD_KAFKA",
+    )
+    mechanism = serializers.ChoiceField(MECHANISMS, default=MECHANISMS[0])
+    ssl_ca = serializers.CharField(
+        max_length=1024, allow_blank=True, default="", help_text="a PEM file; empty: without TLS"
+    )
 
 
 class ServerSerializer(serializers.Serializer[object]):
@@ -37,6 +60,7 @@ class ServerSerializer(serializers.Serializer[object]):
         required=False,
         help_text='partition column by table: {"shop.orders": "created_on"}',
     )
+    kafka = KafkaSerializer(required=False, help_text="only where the changelog is in Kafka")
 
 
 class PipelineParamsSerializer(ServerSerializer):
@@ -112,7 +136,7 @@ class PipelineSerializer(serializers.ModelSerializer[Pipeline]):
             *("desired", "desired_by", "desired_at", "desired_reason", "version"),
             *("created_by", "created_at", "heard_at", "position", "position_at"),
             *("seconds_behind", "rows_per_second", "n_rows", "batch"),
-            *("problem_code", "problem", "apply_problem"),
+            *("problem_code", "problem", "apply_problem", "kafka", "n_unreadable"),
         ]
         read_only_fields = fields
 

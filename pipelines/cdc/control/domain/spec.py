@@ -6,6 +6,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+import msgspec
+
+from pipelines.cdc.applying.domain.messages import Column
+from pipelines.cdc.applying.domain.topics import check_columns, columns_of
+from pipelines.cdc.changes.domain.kafka_place import (
+    KafkaPlace,
+    check_ca,
+    check_place,
+    is_topic,
+)
 from pipelines.cdc.protecting.domain.protections import Protection
 from portal.lake.errors import RuleViolation
 from portal.lake.names import check_identifier
@@ -26,6 +36,15 @@ class TableType(StrEnum):
 
     MERGE_ON_READ = "MERGE_ON_READ"
     COPY_ON_WRITE = "COPY_ON_WRITE"
+
+
+class SourceKind(StrEnum):
+    """What a pipeline reads."""
+
+    MYSQL = "MYSQL"
+    """The changes of a MySQL or MariaDB server."""
+    TOPICS = "TOPICS"
+    """Topics of Kafka, whose records are only added."""
 
 
 class ChangelogKind(StrEnum):
@@ -57,33 +76,23 @@ class PipelineSpec:
     """Protection by column, by `database.table`; it holds from when a table is first seen."""
     partitions: Mapping[str, str] = field(default_factory=dict)
     """Column by which the lake's table is partitioned, by `database.table`; likewise."""
+    kafka: KafkaPlace | None = None
+    """Where the changelog is if it is in Kafka, or the topics of a pipeline of topics."""
+    kind: SourceKind = SourceKind.MYSQL
+    columns: tuple[Column, ...] = ()
+    """Of topics: the declared columns, with the lake's types."""
 
     def __post_init__(self) -> None:
         if not _NAME.match(self.name):
             raise _refused(
                 "name", f"{self.name!r} is no name: use 1-32 of a-z, 0-9 and -, a letter first."
             )
-        if not _HOST.match(self.host):
-            raise _refused("host", f"{self.host[:100]!r} is no name or address of a server.")
-        if not 0 < self.port <= _MOST_PORT:
-            raise _refused("port", f"{self.port} is no port: give 1-{_MOST_PORT}.")
-        if not 0 < len(self.user) <= _LONGEST_USER or not self.user.isprintable():
-            raise _refused("user", f"Give a user of 1-{_LONGEST_USER} signs.")
-        if not _PASSWORD_NAME.match(self.password_name):
-            raise _refused(
-                "password_name",
-                "Name the end of the environment variable that holds the password, in A-Z, 0-9 and "
-                "_: SHOP for LAKEWARDEN_CDC_PASSWORD_SHOP.",
-            )
-        if not 0 < self.server_id <= MOST_SERVER_ID:
-            raise _refused(
-                "server_id",
-                f"A server id is a number of 1-{MOST_SERVER_ID} that no server of its replication "
-                "has.",
-            )
-        if "\x00" in self.ssl_ca or (self.ssl_ca and not self.ssl_ca.startswith("/")):
-            raise _refused("ssl_ca", "Give an absolute path of a certificate, or nothing.")
-        _check_patterns(self.patterns)
+        if self.kind is SourceKind.MYSQL:
+            _check_server(self)
+        else:
+            _check_topics(self)
+        if not 0 < len(self.patterns) <= MOST_PATTERNS:
+            raise _refused("patterns", f"Name 1-{MOST_PATTERNS} tables or patterns, as shop.*.")
         check_identifier(self.target_db, kind="database")
         for text in (one for columns in self.protections.values() for one in columns.values()):
             Protection.parse(text)
@@ -100,7 +109,7 @@ def spec_of(data: Mapping[str, Any]) -> PipelineSpec:
     Raises:
         RuleViolation: `pipeline.spec`, it is no pipeline.
     """
-    patterns = data["patterns"]
+    patterns, kafka = data["patterns"], data.get("kafka") or {}
     return PipelineSpec(
         name=data["name"],
         lake=data["lake"],
@@ -116,7 +125,21 @@ def spec_of(data: Mapping[str, Any]) -> PipelineSpec:
         ssl_ca=data["ssl_ca"],
         protections=data.get("protections", {}),
         partitions=data.get("partitions", {}),
+        kafka=kafka_place(kafka) if kafka.get("servers") else None,
+        kind=SourceKind(data.get("kind", SourceKind.MYSQL)),
+        columns=_columns_of(data.get("columns") or ()),
     )
+
+
+def topics_spec(data: Mapping[str, Any]) -> PipelineSpec:
+    """Read a pipeline of topics from fields; columns may be a text of lines.
+
+    Raises:
+        RuleViolation: `pipeline.spec`, it is no pipeline.
+    """
+    server = {"host": "", "port": 0, "user": "", "password_name": "", "server_id": 0}
+    kinds = {"kind": SourceKind.TOPICS, "changelog": ChangelogKind.DIRECTORY, "ssl_ca": ""}
+    return spec_of({**data, **server, **kinds})
 
 
 def patterns_of(text: str) -> tuple[str, ...]:
@@ -193,11 +216,64 @@ def _pairs(text: str, field: str) -> list[tuple[str, str]]:
     return pairs
 
 
-def _check_patterns(patterns: tuple[str, ...]) -> None:
-    if not 0 < len(patterns) <= MOST_PATTERNS:
-        raise _refused("patterns", f"Name 1-{MOST_PATTERNS} tables or patterns, as shop.*.")
-    for pattern in patterns:
+def _columns_of(given: str | Iterable[Any]) -> tuple[Column, ...]:
+    return (
+        columns_of(given)
+        if isinstance(given, str)
+        else msgspec.convert(tuple(given), tuple[Column, ...])
+    )
+
+
+def kafka_place(data: Mapping[str, Any]) -> KafkaPlace:
+    """Return the place of topics of Kafka from fields."""
+    given = {name: text for name, text in data.items() if text}
+    return msgspec.convert({"servers": "", **given}, KafkaPlace)
+
+
+def _check_server(spec: PipelineSpec) -> None:
+    if not _HOST.match(spec.host):
+        raise _refused("host", f"{spec.host[:100]!r} is no name or address of a server.")
+    if not 0 < spec.port <= _MOST_PORT:
+        raise _refused("port", f"{spec.port} is no port: give 1-{_MOST_PORT}.")
+    if not 0 < len(spec.user) <= _LONGEST_USER or not spec.user.isprintable():
+        raise _refused("user", f"Give a user of 1-{_LONGEST_USER} signs.")
+    if not _PASSWORD_NAME.match(spec.password_name):
+        raise _refused(
+            "password_name",
+            "Name the end of the environment variable that holds the password, in A-Z, 0-9 and "
+            "_: SHOP for LAKEWARDEN_CDC_PASSWORD_SHOP.",
+        )
+    if not 0 < spec.server_id <= MOST_SERVER_ID:
+        raise _refused(
+            "server_id",
+            f"A server id is a number of 1-{MOST_SERVER_ID} that no server of its replication has.",
+        )
+    check_ca(spec.ssl_ca, field="ssl_ca")
+    for pattern in spec.patterns:
         _check_pattern(pattern)
+    _check_changelog(spec)
+
+
+def _check_topics(spec: PipelineSpec) -> None:
+    if spec.kafka is None:
+        raise _refused("kafka_servers", "Give the bootstrap servers of Kafka as host:port.")
+    check_ca(spec.kafka.ssl_ca, field="kafka_ssl_ca")
+    check_place(spec.kafka, has_topic=False)
+    for pattern in spec.patterns:
+        if not is_topic(pattern.replace("*", "x")) or not pattern.strip("*"):
+            raise _refused("patterns", f"{pattern[:100]!r} names no topics: write orders or app.*.")
+    check_columns(spec.columns)
+
+
+def _check_changelog(spec: PipelineSpec) -> None:
+    if spec.changelog is ChangelogKind.DIRECTORY:
+        if spec.kafka is not None:
+            raise _refused("kafka_servers", "Name brokers only where the changelog is in Kafka.")
+        return
+    if spec.kafka is None:
+        raise _refused("kafka_servers", "Give the bootstrap servers of Kafka as host:port.")
+    check_ca(spec.kafka.ssl_ca, field="kafka_ssl_ca")
+    check_place(spec.kafka, has_topic=True)
 
 
 def _check_pattern(pattern: str) -> None:

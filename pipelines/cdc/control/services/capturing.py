@@ -12,6 +12,7 @@ from django.utils import timezone
 from pipelines.cdc.capture.engine.progress import Progress
 from pipelines.cdc.capture.services.capture import capture_run
 from pipelines.cdc.changes.domain.changelog import Changelog
+from pipelines.cdc.control.domain.spec import SourceKind
 from pipelines.cdc.control.domain.states import Desired
 from pipelines.cdc.control.services.reports import problem_take, progress_take, schemas_take
 from pipelines.cdc.control.services.sources import config_of, open_changelog
@@ -30,7 +31,8 @@ _TRIM_SECONDS = 600.0
 
 def pipelines_without_capture(*, now: datetime) -> list[str]:
     """Return the names of pipelines that are to run and that no process captures now."""
-    running = Pipeline.objects.filter(desired=Desired.RUNNING.value).order_by("name")
+    wanted = {"desired": Desired.RUNNING.value, "kind": SourceKind.MYSQL.value}
+    running = Pipeline.objects.filter(**wanted).order_by("name")
     names = {row.lease_name: row.name for row in running}
     held = Lease.objects.filter(name__in=names, until__gt=now).values_list("name", flat=True)
     return [name for lease, name in names.items() if lease not in set(held)]
@@ -43,7 +45,7 @@ def pipeline_capture(name: str, *, holder: str, is_ended: Callable[[], bool]) ->
     pipeline, and the process that started this one tries again.
     """
     pipeline = Pipeline.objects.filter(name=name, desired=Desired.RUNNING.value).first()
-    if pipeline is None:
+    if pipeline is None or pipeline.is_of_topics:
         return
     session = _Session(pipeline, holder=holder, is_ended=is_ended)
     if not session.holds():

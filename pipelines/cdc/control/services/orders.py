@@ -1,5 +1,6 @@
 """Says what the program that applies changes has to do, from what people want and have decided."""
 
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -7,7 +8,12 @@ from typing import Any
 import msgspec
 from django.conf import settings
 
-from pipelines.cdc.applying.domain.messages import Orders, PipelineOrder, TableOrder
+from pipelines.cdc.applying.domain.messages import (
+    Orders,
+    PipelineOrder,
+    TableOrder,
+    TopicsPlan,
+)
 from pipelines.cdc.control.domain.plans import (
     DecidedSchema,
     Decision,
@@ -16,7 +22,7 @@ from pipelines.cdc.control.domain.plans import (
     choices_of,
     table_plan,
 )
-from pipelines.cdc.control.domain.spec import TableType
+from pipelines.cdc.control.domain.spec import SourceKind, TableType
 from pipelines.cdc.control.domain.states import Desired
 from pipelines.cdc.control.services.reports import schema_of
 from pipelines.cdc.control.services.sources import changelog_root, folder_of
@@ -32,8 +38,10 @@ _KINDS = {TableType.MERGE_ON_READ.value: "MOR", TableType.COPY_ON_WRITE.value: "
 
 
 def has_orders(lake: str) -> bool:
-    """Whether a lake has a table that changes may be applied to."""
+    """Whether a lake has a table that changes may be applied to, or topics that may have some."""
     running = Pipeline.objects.filter(lake=lake, desired=Desired.RUNNING.value)
+    if running.filter(kind=SourceKind.TOPICS.value).exists():
+        return True
     return CapturedTable.objects.filter(pipeline__in=running, schema_number__gt=0).exists()
 
 
@@ -53,6 +61,13 @@ def orders_json(lake: str) -> dict[str, Any]:
     """Return the same as plain values, for a request or a control file."""
     plain: dict[str, Any] = msgspec.to_builtins(orders_of(lake))
     return plain
+
+
+def passwords_of(lake: str) -> dict[str, str]:
+    """Return the passwords that the program needs, by the variables in which it looks for them."""
+    places = [row.spec.kafka for row in Pipeline.objects.filter(lake=lake)]
+    names = {place.password_variable for place in places if place and place.user}
+    return {name: os.environ[name] for name in sorted(names) if name in os.environ}
 
 
 def plan_of(row: CapturedTable, stored: Iterable[SchemaChange], *ahead: DecidedSchema) -> TablePlan:
@@ -105,6 +120,8 @@ def _pipeline(
         id=row.pk,
         changelog=str(changelog_root(row)),
         folder=str(folder_of(row).child("apply")),
+        kafka=row.spec.kafka,
+        topics=TopicsPlan(row.spec.patterns, row.spec.columns) if row.is_of_topics else None,
         tables=tuple(_table(row, table, schemas[table.pk]) for table in known),
         first_batch=row.first_batch,
         is_paused=row.desired == Desired.PAUSED.value,

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+import msgspec
 from django.db import IntegrityError, transaction
 
-from pipelines.cdc.control.domain.spec import PipelineSpec
+from pipelines.cdc.control.domain.spec import PipelineSpec, SourceKind
 from pipelines.cdc.control.domain.states import Desired
 from pipelines.models import CapturedTable, Pipeline
 from portal.access.actors import Actor
@@ -20,7 +21,7 @@ from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from portal.lake.reasons import given_reason
 
-_FIXED = ("name", "lake", "target_db", "table_type", "changelog")
+_FIXED = ("name", "lake", "kind", "columns", "target_db", "table_type", "changelog")
 
 
 def check_may_name_servers(by: Actor) -> None:
@@ -63,7 +64,11 @@ def pipeline_create(spec: PipelineSpec, *, by: Actor, now: datetime) -> Pipeline
                 desired_at=now,
                 **_columns(spec),
             )
-            data = {"server": f"{spec.host}:{spec.port}", "tables": list(spec.patterns)}
+            servers = spec.kafka.servers if spec.kafka else ""
+            data = {
+                "server": f"{spec.host}:{spec.port}" if spec.host else servers,
+                "tables": list(spec.patterns),
+            }
             _record("created", made, by=by, data=data, now=now)
     except IntegrityError:
         return _same(Pipeline.objects.get(name=spec.name), spec)
@@ -88,6 +93,12 @@ def pipeline_edit(
                 f"The {field.replace('_', ' ')} of a pipeline cannot be changed: create another.",
                 field=field,
             )
+    if spec.kafka and spec.kafka.topic != pipeline.kafka.get("topic", ""):
+        raise RuleViolation(
+            "pipeline.fixed",
+            "The topic of a changelog cannot be changed: create another pipeline.",
+            field="kafka_topic",
+        )
     _check_server_id(spec)
     with transaction.atomic():
         row = locked(pipeline)
@@ -187,6 +198,8 @@ def table_reload(table: CapturedTable, *, reason: str, by: Actor, now: datetime)
     """
     check_staff(by)
     said = check_reason_given(reason)
+    if table.pipeline.is_of_topics:
+        raise RuleViolation("pipeline.topics", "A topic has no full load: its records are there.")
     with transaction.atomic():
         row = locked_table(table)
         load_again(row)
@@ -226,7 +239,7 @@ def pipeline_delete(
 
 def fixed_of(pipeline: Pipeline) -> dict[str, Any]:
     """Return what cannot be changed of a pipeline, as fields of `spec_of`."""
-    return {field: getattr(pipeline, field) for field in _FIXED}
+    return {field: getattr(pipeline, field) for field in (*_FIXED, "kafka")}
 
 
 def locked(pipeline: Pipeline) -> Pipeline:
@@ -259,6 +272,9 @@ def _columns(spec: PipelineSpec) -> dict[str, object]:
         "changelog": spec.changelog.value,
         "protections": {name: dict(columns) for name, columns in spec.protections.items()},
         "partitions": dict(spec.partitions),
+        "kind": spec.kind.value,
+        "columns": msgspec.to_builtins(spec.columns),
+        "kafka": msgspec.to_builtins(spec.kafka) if spec.kafka else {},
     }
 
 
@@ -288,6 +304,8 @@ def _same(known: Pipeline, spec: PipelineSpec) -> Pipeline:
 
 def _check_server_id(spec: PipelineSpec) -> None:
     """Two readers with one server id throw each other off the server, again and again."""
+    if spec.kind is SourceKind.TOPICS:
+        return
     others = Pipeline.objects.filter(host=spec.host, port=spec.port, server_id=spec.server_id)
     other = others.exclude(name=spec.name).first()
     if other is not None:

@@ -13,6 +13,7 @@ from django.db import transaction
 
 from pipelines.cdc.applying.domain.messages import PipelineReport, TableReport
 from pipelines.cdc.control.services.reports import minute_add
+from pipelines.cdc.control.services.topics import topics_take
 from pipelines.models import CapturedTable, Pipeline
 from portal.lake.errors import NotVisible
 from portal.runs.models import Run
@@ -65,7 +66,11 @@ def _pipeline_take(lake: str, told: PipelineReport, *, now: datetime) -> None:
         return
     problem = f"{told.failure.message}" if told.failure else ""
     applied = max(row.applied_batch, told.batch)
-    Pipeline.objects.filter(pk=row.pk).update(apply_problem=problem, applied_batch=applied)
+    Pipeline.objects.filter(pk=row.pk).update(
+        apply_problem=problem, applied_batch=applied, n_unreadable=told.n_unreadable
+    )
+    if row.is_of_topics:
+        topics_take(row, told, now=now)
     if told.lag_seconds:
         minute_add(row, apply_lag=told.lag_seconds, now=now)
 

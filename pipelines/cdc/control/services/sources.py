@@ -5,8 +5,9 @@ import os
 from pipelines.cdc.capture.domain.config import SourceConfig
 from pipelines.cdc.capture.domain.repairs import Repair
 from pipelines.cdc.changes.connectors.directory_log import DirectoryLog
+from pipelines.cdc.changes.connectors.kafka_log import KafkaLog
 from pipelines.cdc.changes.domain.changelog import Changelog
-from pipelines.cdc.control.domain.spec import ChangelogKind, PipelineSpec
+from pipelines.cdc.control.domain.spec import PipelineSpec
 from pipelines.models import Pipeline, TableRepair
 from portal.access.lakes import get_lake
 from portal.connectors.filesystem import open_file_system
@@ -89,10 +90,12 @@ def open_changelog(pipeline: Pipeline) -> Changelog:
     """Return a pipeline's changelog.
 
     Raises:
-        RuleViolation: `pipeline.changelog`, it is of a kind that is not captured into yet.
+        ExternalFailure: `cdc.kafka`, its brokers do not answer.
+        RuleViolation: `pipeline.password`, that of Kafka is not there.
     """
-    if pipeline.changelog != ChangelogKind.DIRECTORY.value:
-        raise RuleViolation("pipeline.changelog", "Changelogs in Kafka are not written yet.")
+    place = pipeline.spec.kafka
+    if place and not pipeline.is_of_topics:
+        return KafkaLog(place, password=place.password(os.environ))
     root = changelog_root(pipeline)
     config = get_lake(pipeline.lake)
     return DirectoryLog(open_file_system(root, config=config, acls=False), root)

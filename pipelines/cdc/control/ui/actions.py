@@ -28,9 +28,10 @@ from pipelines.cdc.control.services.pipelines import (
 )
 from pipelines.cdc.control.services.protections import table_protect
 from pipelines.cdc.control.services.retrying import quarantine_retry
-from pipelines.cdc.control.services.testing import TestReport, source_test
+from pipelines.cdc.control.services.testing import TestReport, source_test, topics_columns
 from pipelines.cdc.control.ui.forms import EditForm, PipelineForm
 from pipelines.cdc.control.ui.pages import captured_url, pipeline_url
+from pipelines.cdc.control.ui.topics_forms import EditTopicsForm, NewTopicsForm
 from pipelines.models import Pipeline
 from portal.access.actors import Actor
 from portal.access.fresh import is_fresh, require_fresh
@@ -60,10 +61,41 @@ def create_view(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
+def create_topics_view(request: HttpRequest) -> HttpResponse:
+    """Test topics (do=test), then create their pipeline (do=create); columns by a sample if none.
+
+    Nothing is created with columns that nobody has looked at.
+    """
+    check_lake_staff(person(request))
+    form = NewTopicsForm(request.POST if request.method == "POST" else None)
+    report: TestReport | None = None
+    is_sample = False
+    if form.is_valid():
+        try:
+            by = _actor(request)
+            if not form.cleaned_data["columns"].strip():
+                place, patterns = form.place()
+                form = form.with_columns(topics_columns(place, patterns, by=by))
+                is_sample = form.is_valid()
+            spec = form.spec()
+            report = source_test(spec, by=by)
+            if request.POST.get("do") == "create" and report.is_good and not is_sample:
+                made = pipeline_create(spec, by=by, now=timezone.now())
+                messages.success(request, f"{made.name} is created; its topics are read.")
+                return HttpResponseRedirect(pipeline_url(made))
+        except PortalError as error:
+            form.add_error(None, error.message)
+    status = 400 if request.method == "POST" and form.errors else 200
+    context: dict[str, Any] = {"form": form, "report": report, "is_sample": is_sample}
+    return render(request, "pipelines/create_topics.html", context, status=status)
+
+
+@require_http_methods(["GET", "POST"])
 def edit_view(request: HttpRequest, name: str) -> HttpResponse:
     """Test another server, log-in or list of tables (do=test), then keep it (do=keep)."""
     found = _found(request, name)
-    form = EditForm(request.POST) if request.method == "POST" else EditForm.of(found)
+    kind = EditTopicsForm if found.is_of_topics else EditForm
+    form = kind(request.POST) if request.method == "POST" else kind.of(found)
     report: TestReport | None = None
     status = 400 if form.errors else 200
     if form.is_valid():

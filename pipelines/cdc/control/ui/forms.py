@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from django import forms
 
+from pipelines.cdc.changes.domain.kafka_place import MECHANISMS
 from pipelines.cdc.control.domain.spec import (
     MOST_SERVER_ID,
     ChangelogKind,
@@ -21,7 +22,7 @@ from portal.lake.errors import RuleViolation
 
 T = TypeVar("T")
 
-_TYPES = (
+TYPES = (
     (TableType.MERGE_ON_READ.value, "Merge on read: changes are written fast"),
     (TableType.COPY_ON_WRITE.value, "Copy on write: tables are read fast"),
 )
@@ -31,7 +32,53 @@ _CHANGELOGS = (
 )
 
 
-class ServerForm(forms.Form):
+_KAFKA = "kafka_"
+
+
+class KafkaForm(forms.Form):
+    """Where the topics of Kafka are, and the log-in there: what can be changed later."""
+
+    kafka_servers = forms.CharField(
+        label="Kafka: bootstrap servers",
+        max_length=1000,
+        required=False,
+        help_text="host:port, several between commas; only where the changelog is in Kafka",
+    )
+    kafka_user = forms.CharField(
+        label="Kafka: user",
+        max_length=80,
+        required=False,
+        strip=False,
+        help_text="of a log-in by SASL; empty: without one",
+    )
+    kafka_password_name = forms.CharField(
+        label="Kafka: password",
+        max_length=64,
+        required=False,
+        help_text="KAFKA for the environment variable LAKEWARDEN_CDC_PASSWORD_KAFKA",
+    )
+    kafka_mechanism = forms.ChoiceField(
+        label="Kafka: mechanism of the log-in",
+        choices=[(one, one) for one in MECHANISMS],
+        required=False,
+    )
+    kafka_ssl_ca = forms.CharField(
+        label="Kafka: certificate of the brokers' signer",
+        max_length=1024,
+        required=False,
+        help_text="absolute path of a PEM file; empty: without TLS",
+    )
+
+    def kafka(self) -> dict[str, str]:
+        """Return what was typed of Kafka, as a pipeline keeps it."""
+        return {
+            name.removeprefix(_KAFKA): str(text)
+            for name, text in self.cleaned_data.items()
+            if name.startswith(_KAFKA)
+        }
+
+
+class ServerForm(KafkaForm):
     """The server, the log-in and the tables: what can be changed later."""
 
     host = forms.CharField(label="Host", max_length=253, help_text="of the MySQL or MariaDB server")
@@ -90,19 +137,11 @@ class ServerForm(forms.Form):
         return _read(partitions_of, self.cleaned_data["partitions"])
 
 
-class PipelineForm(ServerForm):
-    """All of a pipeline that is to be created."""
+class LakeForm(forms.Form):
+    """The name and the lake of a pipeline."""
 
     name = forms.CharField(label="Name", max_length=32, help_text="a-z, 0-9 and -; it stays")
     lake = forms.ChoiceField(label="Lake")
-    target_db = forms.CharField(
-        label="Target database",
-        max_length=128,
-        help_text="the lake's database in which each captured table gets a Hudi table",
-    )
-    table_type = forms.ChoiceField(label="Kind of Hudi tables", choices=_TYPES)
-    changelog = forms.ChoiceField(label="Changelog", choices=_CHANGELOGS)
-    field_order = ("name", "lake")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -110,13 +149,36 @@ class PipelineForm(ServerForm):
         if isinstance(lake, forms.ChoiceField):
             lake.choices = [(name, name) for name in sorted(all_lakes())]
 
+
+class PipelineForm(LakeForm, ServerForm):
+    """All of a pipeline that is to be created."""
+
+    target_db = forms.CharField(
+        label="Target database",
+        max_length=128,
+        help_text="the lake's database in which each captured table gets a Hudi table",
+    )
+    table_type = forms.ChoiceField(label="Kind of Hudi tables", choices=TYPES)
+    changelog = forms.ChoiceField(label="Changelog", choices=_CHANGELOGS)
+    kafka_topic = forms.CharField(
+        label="Kafka: topic",
+        max_length=200,
+        required=False,
+        help_text="of the changes; <topic>.headers and <topic>.schemas lie beside it",
+    )
+    field_order = (
+        *("name", "lake", "host", "port", "user", "password_name", "ssl_ca", "server_id"),
+        *("patterns", "protections", "partitions", "target_db", "table_type", "changelog"),
+        *("kafka_servers", "kafka_topic"),
+    )
+
     def spec(self) -> PipelineSpec:
         """Return what was typed.
 
         Raises:
             RuleViolation: `pipeline.spec`, it is no pipeline.
         """
-        return spec_of(self.cleaned_data)
+        return spec_of({**self.cleaned_data, "kafka": self.kafka()})
 
 
 class EditForm(ServerForm):
@@ -140,11 +202,14 @@ class EditForm(ServerForm):
             "protections": protections,
             "partitions": partitions,
         }
-        return cls(initial={**shown, **{name: "\n".join(one) for name, one in lines.items()}})
+        kafka = {f"{_KAFKA}{name}": text for name, text in pipeline.kafka.items()}
+        texts = {name: "\n".join(one) for name, one in lines.items()}
+        return cls(initial={**shown, **kafka, **texts})
 
     def spec(self, pipeline: Pipeline) -> PipelineSpec:
         """Return the pipeline with what was typed."""
-        return spec_of({**fixed_of(pipeline), **self.cleaned_data})
+        kafka = {**self.kafka(), "topic": pipeline.kafka.get("topic", "")}
+        return spec_of({**fixed_of(pipeline), **self.cleaned_data, "kafka": kafka})
 
 
 def _read(how: Callable[[str], T], text: str) -> T:

@@ -20,14 +20,17 @@ from portal.ui.frame.states import Badge, register_badges
 _LOOKS = {
     "CDC_RUNNING": Badge("Running", "circle-check", "good"),
     "CDC_LOADING": Badge("Full load", "loader-2", "busy", "Changes are captured beside it."),
-    "CDC_STARTING": Badge("Starting", "clock", "quiet", "Its capture has not reported yet."),
+    "CDC_STARTING": Badge("Starting", "clock", "quiet", "Its program has not reported yet."),
     "CDC_PAUSED": Badge("Paused", "player-pause", "warn", "Nothing is captured or applied."),
     "CDC_HELD": Badge(
         "Decision needed", "hand-stop", "warn", "A change of a table's schema waits for a person."
     ),
     "CDC_FAILED": Badge("Error", "alert-triangle", "bad", "Its page says why."),
     "CDC_SILENT": Badge(
-        "No report", "plug-connected-x", "bad", "Is manage.py cdc_capture running?"
+        "No report",
+        "plug-connected-x",
+        "bad",
+        "Is manage.py cdc_capture running?",
     ),
     "CDC_TABLE_LIVE": Badge("Live", "circle-check", "good", "Its changes are applied."),
     "CDC_TABLE_WAITING": Badge("Not applied yet", "clock", "quiet"),

@@ -1,4 +1,4 @@
-"""Two changelogs in one program, a poison line, a lost checkpoint, a table that was restored."""
+"""Two changelogs in one program, a poison line, lost progress, a table that was restored."""
 
 import shutil
 from pathlib import Path
@@ -43,7 +43,7 @@ def test_a_poison_line_stops_its_pipeline_alone_until_it_is_mended(
     assert pipeline.rows() == folded([change("c", key, key) for key in range(1, 5)])
 
 
-def test_a_lost_checkpoint_and_a_restored_table_cost_nothing_but_time(
+def test_lost_progress_and_a_restored_table_cost_nothing_but_time(
     pipeline: Pipeline, tmp_path: Path
 ) -> None:
     changes = [change("c", 1, 1), change("c", 2, 2), change("d", 1, 3), change("u", 2, 4)]

@@ -144,7 +144,7 @@ def test_records_of_a_schema_without_a_plan_wait_for_one(pipeline: Pipeline) -> 
     pipeline.log.write([change("c", 1, 1), noted("u", 1, 10, "x"), change("c", 2, 2)])
     pipeline.run()
     assert pipeline.report().waiting_schemas == (2,)
-    # A commit names only batches of which nothing waits: who loses the checkpoint reads it again.
+    # A commit names only batches of which nothing waits: who loses its progress reads it again.
     assert pipeline.report().batches == ""
     (pipeline.folder / "progress.json").unlink()
     assert pipeline.rows() == folded([change("c", 1, 1), change("c", 2, 2)])

@@ -9,9 +9,9 @@ from kafka.errors import KafkaError
 
 from pipelines.cdc.capture.services.capture import capture_run
 from pipelines.cdc.changes.connectors.kafka_log import KafkaLog
+from pipelines.cdc.changes.domain.kafka_place import KafkaPlace
 from pipelines.cdc.changes.domain.positions import Position
 from portal.lake.errors import ExternalFailure
-from stack.ledger import Ledger
 from stack.servers.kafka import Kafka
 from tests.support.captured import Shop, folded, ordered
 from tests.support.changelog_cases import CASES, Open, change, header
@@ -19,24 +19,12 @@ from tests.support.changelog_cases import CASES, Open, change, header
 _NUMBERS = itertools.count(1)
 
 
-@pytest.fixture(scope="module")
-def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
-    var = tmp_path_factory.mktemp("kafka")
-    server = Kafka(var, ledger=Ledger(var / "stack.json"))
-    server.start()
-    try:
-        server.wait_ready()
-        yield server
-    finally:
-        server.stop()
-
-
 @pytest.fixture
 def open_log(kafka: Kafka) -> Iterator[Open]:
     name, opened = f"log{next(_NUMBERS)}", list[KafkaLog]()
 
     def open_one() -> KafkaLog:
-        opened.append(KafkaLog(kafka.address, name))
+        opened.append(KafkaLog(KafkaPlace(kafka.address, name)))
         return opened[-1]
 
     yield open_one
@@ -84,5 +72,5 @@ def test_a_capture_writes_into_kafka(shop: Shop, open_log: Open) -> None:
 
 def test_a_broker_that_is_not_there_may_be_tried_again() -> None:
     with pytest.raises(ExternalFailure) as caught:
-        KafkaLog("127.0.0.1:1", "log", connect_seconds=1)
+        KafkaLog(KafkaPlace("127.0.0.1:1", "log"), connect_seconds=1)
     assert (caught.value.code, caught.value.retryable) == ("cdc.kafka", True)

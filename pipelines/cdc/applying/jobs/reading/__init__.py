@@ -1,0 +1,1 @@
+"""How batches of a changelog are read: files, Kafka, plain topics."""
