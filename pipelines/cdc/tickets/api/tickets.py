@@ -14,7 +14,7 @@ from pipelines.cdc.tickets.selectors import (
     tickets_of,
 )
 from pipelines.cdc.tickets.services.opening import Wanted, ticket_open
-from pipelines.cdc.tickets.services.tickets import TICKETS
+from pipelines.cdc.tickets.services.tickets import ticket_withdraw
 from portal.access.actors import Actor
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
@@ -61,5 +61,5 @@ class TicketWithdraw(ApiView):
     def post(self, ticket_id: UUID) -> object:
         """Take a ticket back, by who opened it, before its statement came."""
         data: dict[str, Any] = self.data
-        TICKETS.withdraw(ticket_id, user=self.user, reason=data["reason"], now=timezone.now())
+        ticket_withdraw(ticket_id, user=self.user, reason=data["reason"], now=timezone.now())
         return get_ticket_for_user(ticket_id, user=self.user)

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import QuerySet
 
 from pipelines.cdc.control.domain.plans import DecidedSchema, Decision, choices_of
@@ -30,7 +31,8 @@ from portal.approvals.domain import DecisionInput, DecisionKind
 from portal.approvals.models import Approval
 from portal.approvals.proposals import ProposalKind
 from portal.approvals.selectors import Steps
-from portal.lake.errors import StaleState
+from portal.lake.errors import NotAllowed, StaleState
+from portal.lake.reasons import check_text
 
 APPROVAL_KIND = "pipelines.schema_ticket"
 
@@ -55,7 +57,6 @@ class SchemaTickets(ProposalKind[SchemaTicket]):
     changed = ("ticket.changed", "The table or the ticket is not as it was read. Reload it.")
     moved_on = ("ticket.closed", "It has changed since this page was loaded. Reload it.")
     no_reason = ("ticket.reason", "Enter a reason for rejecting it.")
-    not_maker = ("ticket.maker", "Only who opened a ticket withdraws it.")
 
     def get_for_user(self, proposal_id: UUID | str, *, user: User) -> SchemaTicket:
         """Return one ticket, or raise NotVisible."""
@@ -116,6 +117,26 @@ class SchemaTickets(ProposalKind[SchemaTicket]):
 
 
 TICKETS = SchemaTickets()
+
+
+@transaction.atomic
+def ticket_withdraw(
+    ticket_id: UUID | str, *, user: User, reason: str, now: datetime
+) -> SchemaTicket:
+    """Take a ticket back, by who opened it; also an approved one, until its statement came.
+
+    Raises:
+        NotVisible, NotAllowed: not this person's to see or to take back.
+        StaleState: somebody is deciding already, or it has ended; so it is the second time.
+    """
+    found = get_ticket_for_user(ticket_id, user=user)
+    if found.state not in AHEAD:
+        return TICKETS.withdraw(ticket_id, user=user, reason=reason, now=now)
+    if user.username != found.requested_by:
+        raise NotAllowed("ticket.maker", "Only who opened a ticket withdraws it.")
+    check_text(reason)
+    TICKETS.end(found, "WITHDRAWN", by=user.username, reason=reason.strip(), now=now)
+    return found
 
 
 def lake_prepare(ticket: SchemaTicket) -> None:

@@ -25,7 +25,7 @@ from pipelines.cdc.tickets.selectors import (
     tickets_of,
 )
 from pipelines.cdc.tickets.services.opening import ticket_open, ticket_predict
-from pipelines.cdc.tickets.services.tickets import TICKETS, is_counting
+from pipelines.cdc.tickets.services.tickets import TICKETS, is_counting, ticket_withdraw
 from pipelines.cdc.tickets.ui.forms import TicketForm, tables_hint
 from pipelines.models import Pipeline, SchemaTicket
 from portal.access.actors import Actor
@@ -117,7 +117,7 @@ def schema_ticket(request: HttpRequest, ticket_id: UUID) -> HttpResponse:
 
 
 schema_ticket_decide_view = decide_page(TICKETS, ticket_url)
-schema_ticket_withdraw_view = reasoned_page(TICKETS.withdraw, ticket_url, done="It is withdrawn.")
+schema_ticket_withdraw_view = reasoned_page(ticket_withdraw, ticket_url, done="It is withdrawn.")
 
 
 def _with_choices(request: HttpRequest, prediction: Prediction, *, is_bound: bool) -> TicketForm:

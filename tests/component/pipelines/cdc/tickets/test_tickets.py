@@ -9,7 +9,7 @@ from pipelines.cdc.control.services.reports import schemas_take
 from pipelines.cdc.tickets.services.dry_runs import DRY_RUN_KIND, dry_run_ingest
 from pipelines.cdc.tickets.services.following import tickets_follow
 from pipelines.cdc.tickets.services.opening import ticket_open, ticket_predict
-from pipelines.cdc.tickets.services.tickets import TICKETS, is_counting
+from pipelines.cdc.tickets.services.tickets import TICKETS, is_counting, ticket_withdraw
 from pipelines.models import CapturedTable, Pipeline, SchemaChange, SchemaTicket
 from portal.access.actors import Actor
 from portal.access.models import User
@@ -254,11 +254,11 @@ def test_who_opened_it_withdraws_it_until_the_statement_came(
     assert TICKETS.steps(made, people.operator, now=now).withdraw
     assert not TICKETS.steps(made, people.admin, now=now).withdraw
     with pytest.raises(NotAllowed):
-        TICKETS.withdraw(made.pk, user=people.admin, reason="no", now=now)
-    TICKETS.withdraw(made.pk, user=people.operator, reason="not needed", now=now)
+        ticket_withdraw(made.pk, user=people.admin, reason="no", now=now)
+    ticket_withdraw(made.pk, user=people.operator, reason="not needed", now=now)
     assert (the_ticket().state, the_ticket().note) == ("WITHDRAWN", "not needed")
     with pytest.raises(StaleState):
-        TICKETS.withdraw(made.pk, user=people.operator, reason="again", now=now)
+        ticket_withdraw(made.pk, user=people.operator, reason="again", now=now)
 
 
 def test_a_rejection_needs_a_reason_and_ends_it(
