@@ -29,7 +29,7 @@ class KeptColumnSerializer(serializers.Serializer[Any]):
     n = serializers.IntegerField(read_only=True)
 
 
-class KeptSerializer(serializers.Serializer[Any]):
+class KeptRecordsSerializer(serializers.Serializer[Any]):
     """What is kept of a table."""
 
     n_quarantined = serializers.IntegerField(read_only=True)
@@ -41,7 +41,7 @@ class KeptSerializer(serializers.Serializer[Any]):
 class TableKept(ApiView):
     """What is kept of a table."""
 
-    @operation("pipelines_table_kept", answer=KeptSerializer)
+    @operation("pipelines_table_kept", answer=KeptRecordsSerializer)
     def get(self, name: str, pk: int) -> object:
         """Return some of what is in quarantine, and how much is aside (admins; it is recorded)."""
         found = get_pipeline_for_user(name, user=self.user)
