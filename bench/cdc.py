@@ -10,81 +10,67 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from bench import cdc_lag, cdc_load, cdc_peer, cdc_source, cdc_tables, cdc_upsert
-from bench.cdc_source import Address, Shop
+from bench.cdc_source import running
 from bench.cdc_spark import HEAP, apart
-from stack.ledger import Ledger
-from stack.servers.source_db import SourceDb
 
 Found = dict[str, Any]
 
 
-@contextmanager
-def source(work: Path) -> Iterator[Shop]:
-    """Run a source until the block ends."""
-    server = SourceDb(work, ledger=Ledger(work / "stack.json"))
-    server.start()
-    try:
-        server.wait_ready()
-        yield Shop(Address.of(server))
-    finally:
-        server.stop()
-
-
-def load(shop: Shop, work: Path, asked: argparse.Namespace) -> Found:
+def load(work: Path, asked: argparse.Namespace) -> Found:
     """Load a table by the product and by its peer."""
-    shop.make("warm", asked.warm)
-    shop.make("sales", asked.rows)
     sizes = asked.rows, asked.warm
-    found: Found = {
-        "peer": apart(cdc_load.peer, shop.address, work / "peer", *sizes),
-        "ours": apart(cdc_load.load, shop.address, work / "ours", *sizes),
-    }
-    check(found, shop.digest("sales"))
+    with running(work) as shop:
+        shop.make("warm", asked.warm)
+        shop.make("sales", asked.rows)
+        found: Found = {
+            name: apart(side, shop.address, work / name, *sizes)
+            for name, side in (("peer", cdc_load.peer), ("ours", cdc_load.load))
+        }
+        check(found, shop.digest("sales"))
     ratio = found["ours"]["seconds"] / found["peer"]["seconds"]
     return {**found, "times": round(ratio, 2), "goal": cdc_load.MOST_TIMES}
 
 
-def upsert(shop: Shop, work: Path, asked: argparse.Namespace) -> Found:
+def upsert(work: Path, asked: argparse.Namespace) -> Found:
     """Apply a changelog, and upsert the same batches barely."""
     few = max(cdc_source.CHANGES, asked.warm // 10)
-    warm, sales = (
-        cdc_upsert.batches_of(shop, *(name, work), server_id=n, n_rows=n_rows, n_changes=n_changes)
-        for n, name, n_rows, n_changes in (
-            (21, "warm", asked.warm, few),
-            (22, "sales", asked.rows, asked.changes),
-        )
-    )
-    found: Found = {
-        name: apart(side, shop.address, work / name, warm, sales)
-        for name, side in (("peer", cdc_upsert.peer), ("ours", cdc_upsert.ours))
-    }
-    check(found, shop.digest("sales"))
+    sizes = (("warm", asked.warm, few), ("sales", asked.rows, asked.changes))
+    with running(work) as shop:
+        both = [
+            cdc_upsert.batches_of(shop, name, work, n_rows=n_rows, n_changes=n_changes)
+            for name, n_rows, n_changes in sizes
+        ]
+        found: Found = {
+            name: apart(side, shop.address, work / name, *both)
+            for name, side in (("peer", cdc_upsert.peer), ("ours", cdc_upsert.ours))
+        }
+        check(found, shop.digest("sales"))
     ratios = {
         part: round(found["ours"][part]["seconds"] / found["peer"][part]["seconds"], 2)
-        for part in sales.parts
+        for part in ("load", "changes")
     }
     return {**found, "ratios": ratios, "times": max(ratios.values()), "goal": cdc_upsert.MOST_TIMES}
 
 
-def lag(shop: Shop, work: Path, asked: argparse.Namespace) -> Found:
+def lag(work: Path, asked: argparse.Namespace) -> Found:
     """Write at several steady paces."""
     found: Found = {}
-    for rate in map(int, asked.rates.split(",")):
-        shop.make("sales", asked.lag_rows)
-        name = f"{rate} rows/s"
-        sizes = asked.lag_rows, rate, asked.seconds
-        found[name] = apart(cdc_lag.lag, shop.address, work / str(rate), *sizes)
-        check({name: found[name]}, shop.digest("sales"))
+    with running(work) as shop:
+        for rate in map(int, asked.rates.split(",")):
+            shop.make("sales", asked.lag_rows)
+            sizes = asked.lag_rows, rate, asked.seconds
+            name = f"{rate} rows/s"
+            found[name] = apart(cdc_lag.lag, shop.address, work / str(rate), *sizes)
+            check({name: found[name]}, shop.digest("sales"))
     return found
 
 
-def tables(_: Shop, work: Path, asked: argparse.Namespace) -> Found:
+def tables(work: Path, asked: argparse.Namespace) -> Found:
     """Apply rounds of changes of many tables, and of one with as many rows."""
     sizes = asked.round_rows, asked.rounds
     return {
@@ -92,9 +78,9 @@ def tables(_: Shop, work: Path, asked: argparse.Namespace) -> Found:
     }
 
 
-def peer(shop: Shop, work: Path, asked: argparse.Namespace) -> Found:
+def peer(work: Path, asked: argparse.Namespace) -> Found:
     """Capture the same changes by the product and by Debezium."""
-    return cdc_peer.capture(shop, work, asked.warm, asked.changes)
+    return cdc_peer.captured(work, asked.warm, asked.changes)
 
 
 def check(found: Found, wanted: tuple[str, ...]) -> None:
@@ -104,7 +90,7 @@ def check(found: Found, wanted: tuple[str, ...]) -> None:
             raise SystemExit(f"The table of {name} has {has}, the source {wanted}.")
 
 
-STEPS: dict[str, Callable[[Shop, Path, argparse.Namespace], Found]] = {
+STEPS: dict[str, Callable[[Path, argparse.Namespace], Found]] = {
     "load": load,
     "upsert": upsert,
     "lag": lag,
@@ -131,11 +117,8 @@ def main() -> int:
     asked.work.mkdir(parents=True, exist_ok=True)
     told: Found = {"cores": os.cpu_count(), "heap": HEAP, "rows": asked.rows}
     for name in asked.only.split(","):
-        with (
-            tempfile.TemporaryDirectory(prefix="cdc-", dir=asked.work.resolve()) as folder,
-            source(Path(folder) / "source") as shop,
-        ):
-            told[name] = STEPS[name](shop, Path(folder), asked)
+        with tempfile.TemporaryDirectory(prefix="cdc-", dir=asked.work.resolve()) as folder:
+            told[name] = STEPS[name](Path(folder), asked)
         sys.stderr.write(f"{name}: {json.dumps(told[name])}\n")
     sys.stdout.write(json.dumps(told, indent=2) + "\n")
     goals = [one for one in told.values() if isinstance(one, dict) and "goal" in one]

@@ -174,7 +174,7 @@ class Commit:
 def commits(spark: SparkSession, location: str) -> list[Commit]:
     """Return the commits of a table that end a batch, in their order."""
     jvm: Any = spark.sparkContext._jvm
-    conf = spark.sparkContext._jsc.hadoopConfiguration()  # type: ignore[attr-defined]
+    conf = spark.sparkContext._jsc.hadoopConfiguration()
     storage = jvm.org.apache.hudi.hadoop.fs.HadoopFSUtils.getStorageConf(conf)
     common = jvm.org.apache.hudi.common.table
     builder = common.HoodieTableMetaClient.builder().setConf(storage)

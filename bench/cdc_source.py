@@ -5,8 +5,10 @@ pace; which rows change is by a seed.
 """
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pymysql
@@ -15,6 +17,7 @@ from pipelines.cdc.capture.connectors.source import Source
 from pipelines.cdc.capture.domain.config import SourceConfig
 from pipelines.cdc.changes.domain.positions import Position
 from pipelines.cdc.changes.domain.schemas import TableSchema
+from stack.ledger import Ledger
 from stack.process import LOOPBACK
 from stack.servers.source_db import CAPTURE_PASSWORD, CAPTURE_USER, SourceDb
 
@@ -31,6 +34,30 @@ CHANGES = 1_000
 """Rows that one transaction of `Changes` changes: 60 % updates, 30 % inserts, 10 % deletes."""
 _TENTH = 10
 """Every tenth key may be deleted, and no other; the others may be updated."""
+
+
+class VersionedDb(SourceDb):
+    """The same server that tells another version of itself."""
+
+    version = ""
+
+    def command(self) -> Sequence[str]:
+        """Return the argv with the version."""
+        told = (f"--version={self.version}",) if self.version else ()
+        return [*super().command(), *told]
+
+
+@contextmanager
+def running(work: Path, *, version: str = "") -> Iterator["Shop"]:
+    """Run the source of a folder until the block ends; `version` is what it says that it is."""
+    server = VersionedDb(work / "source", ledger=Ledger(work / "source" / "stack.json"))
+    server.version = version
+    server.start()
+    try:
+        server.wait_ready()
+        yield Shop(Address.of(server))
+    finally:
+        server.stop()
 
 
 def digest_sql(table: str, moment: str) -> str:

@@ -101,7 +101,16 @@ def _changes(schemas: list[TableSchema], n_rows: int, turn: int) -> Iterator[Cha
                 "ordered_at": "2026-05-01 10:00:00",
             }
             before = {**row, "customer": str(turn - 1)} if turn else None
+            key_row: Row = {"id": str(key)}
             yield Change(
-                *(schema.db, schema.table, "u" if turn else "c", version, {"id": str(key)}, 1),
-                *(place, version, before, row),
+                schema.db,
+                schema.table,
+                "u" if turn else "c",
+                version,
+                key_row,
+                1,
+                place,
+                version,
+                before,
+                row,
             )

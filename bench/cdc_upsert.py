@@ -62,12 +62,10 @@ class Batches:
         return [self.log / "batches" / f"{number:020}.jsonl" for number in numbers]
 
 
-def batches_of(
-    shop: Shop, table: str, folder: Path, *, server_id: int, n_rows: int, n_changes: int
-) -> Batches:
+def batches_of(shop: Shop, table: str, folder: Path, *, n_rows: int, n_changes: int) -> Batches:
     """Make a table, and capture its load and some changes."""
     shop.make(table, n_rows)
-    log, config = folder / f"{table}-log", shop.config(server_id, table)
+    log, config = folder / f"{table}-log", shop.config(21, table)
     capture_until(config, log, shop.position())
     loaded = last_of(log_at(log))
     changes = Changes(shop, table, n_rows)
@@ -127,7 +125,8 @@ def _upsert(
     values = F.coalesce("after", "before")
     typed = [values[one.name].cast(one.type).alias(one.name) for one in order.columns]
     rows = read.select("op", *typed, F.col("version").alias(VERSION))
-    settings = write_settings(order, parallelism=1)
+    # The product has made the newest row of each key one before; here Hudi does it.
+    settings = write_settings(order, parallelism=1) | {"hoodie.combine.before.upsert": "true"}
     settings = settings if is_new else evolving(settings)
     if part == "changes":
         deletes = rows.where("op = 'd'").select(*order.key, VERSION)

@@ -15,10 +15,13 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Writes what Debezium reads of a binary log to a file, a JSON object a line: {@code BinlogToFile
- * PROPERTIES FILE RECORDS IDLE_SECONDS}. It ends after so many records of rows, or once none came
- * for so long, and prints how many there were and the milliseconds of the first and of the last.
+ * PROPERTIES FILE RECORDS IDLE_SECONDS}. It ends after so many records of rows (0: any), or once
+ * none came for so long, and prints how many there were and the milliseconds of the first and of the last.
  */
 public final class BinlogToFile {
+    /** For how long it waits for the first record. */
+    private static final long MOST_SILENT_MILLIS = 300_000;
+
     public static void main(String[] args) throws Exception {
         Properties properties = new Properties();
         try (InputStream in = new FileInputStream(args[0])) {
@@ -55,21 +58,26 @@ public final class BinlogToFile {
                             first.compareAndSet(0, last.get());
                         })
                         .using((success, message, error) -> {
-                            if (error != null) {
+                            if (!success) {
                                 System.err.println(message);
-                                error.printStackTrace();
+                                if (error != null) {
+                                    error.printStackTrace();
+                                }
+                                System.exit(1);
                             }
                         })
                         .build();
         ExecutorService executor = Executors.newSingleThreadExecutor();
         executor.execute(engine);
         while ((wanted == 0 || count.get() < wanted)
-                && System.currentTimeMillis() - last.get() < idleMillis) {
+                && System.currentTimeMillis() - last.get()
+                        < (first.get() == 0 ? MOST_SILENT_MILLIS : idleMillis)) {
             Thread.sleep(20);
         }
         System.out.println(count.get() + " " + begun + " " + first.get() + " " + last.get());
         engine.close();
-        executor.shutdownNow();
         out.close();
+        // Threads of the engine stay, and would keep the program.
+        System.exit(0);
     }
 }

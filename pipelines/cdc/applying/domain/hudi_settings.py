@@ -65,6 +65,9 @@ def write_settings(order: TableOrder, *, parallelism: int) -> dict[str, str]:
         "hoodie.datasource.write.recordkey.field": ",".join(key_columns(order)),
         "hoodie.datasource.write.precombine.field": VERSION,
         "hoodie.record.merge.mode": "EVENT_TIME_ORDERING",
+        # Rows come one a key, so Hudi need not shuffle them to find out.
+        "hoodie.combine.before.upsert": "false",
+        "hoodie.combine.before.delete": "false",
         "hoodie.datasource.write.partitionpath.field": order.partition,
         "hoodie.datasource.write.keygenerator.class": _key_generator(order),
         "hoodie.datasource.write.hive_style_partitioning": "true",
