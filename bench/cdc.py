@@ -115,7 +115,7 @@ def main() -> int:
     parser.add_argument("--work", type=Path, default=Path("var/bench"))
     asked = parser.parse_args()
     asked.work.mkdir(parents=True, exist_ok=True)
-    told: Found = {"cores": os.cpu_count(), "heap": HEAP, "rows": asked.rows}
+    told: Found = {"cores": os.cpu_count(), "heap": HEAP, "load_average": os.getloadavg()}
     for name in asked.only.split(","):
         with tempfile.TemporaryDirectory(prefix="cdc-", dir=asked.work.resolve()) as folder:
             told[name] = STEPS[name](Path(folder), asked)

@@ -112,7 +112,7 @@ def peer(source: Address, folder: Path, *both: Batches) -> dict[str, Any]:
 
 
 def _figures(started: float, ended: float, n_commits: int) -> dict[str, Any]:
-    return {"seconds": round(ended - started, 1), "batches_committed": n_commits}
+    return {"seconds": round(ended - started, 1), "batches": n_commits}
 
 
 def _upsert(

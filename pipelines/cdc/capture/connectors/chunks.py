@@ -102,7 +102,7 @@ class Chunks:
         most, n_bytes, last = self._config.limits.bytes * 2, 0, None
         with self._link.cursor(SSCursor) as cursor:
             cursor.execute(*query.statement(after, limit))
-            cursor._result._read_row_from_packet = _row_reader(cursor._result)
+            cursor._result._read_row_from_packet = row_reader(cursor._result)
             while (raw := cursor.fetchone()) is not None:
                 last = raw
                 rows.append(query.row(raw))
@@ -164,7 +164,7 @@ def same_columns(one: TableSchema, other: TableSchema) -> bool:
     return first == second and one.key == other.key
 
 
-def _row_reader(result: Any) -> Callable[[Any], tuple[Any, ...]]:
+def row_reader(result: Any) -> Callable[[Any], tuple[Any, ...]]:
     """Return what reads a row of a result. PyMySQL's own takes most of the time of a full load."""
     encodings = [encoding for encoding, _ in result.converters]
 
