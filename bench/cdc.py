@@ -74,7 +74,8 @@ def tables(work: Path, asked: argparse.Namespace) -> Found:
     """Apply rounds of changes of many tables, and of one with as many rows."""
     sizes = asked.round_rows, asked.rounds
     return {
-        f"{n} tables": apart(cdc_tables.rounds, work / str(n), n, *sizes) for n in (asked.tables, 1)
+        f"tables: {n}": apart(cdc_tables.rounds, work / str(n), n, *sizes)
+        for n in (asked.tables, 1)
     }
 
 

@@ -4,17 +4,19 @@ from typing import Any
 
 from hypothesis import example, given
 from hypothesis import strategies as st
-from pymysql.connections import MySQLResult
+from pymysql import connections
 from pymysql.protocol import MysqlPacket
 
 from pipelines.cdc.capture.connectors.chunks import row_reader
+
+DRIVERS: Any = connections.MySQLResult
 
 
 class Result:
     """What a result knows of two columns of text, one of bytes, and what it reads with it."""
 
     converters = (("utf8", None), (None, None), ("ascii", None))
-    read = MySQLResult._read_row_from_packet
+    read = DRIVERS._read_row_from_packet
 
 
 def sized(value: bytes | None) -> bytes:
