@@ -68,8 +68,10 @@ def bad_of(records: DataFrame) -> DataFrame:
 def changes_of(records: DataFrame, db: str, table: str) -> DataFrame:
     """Return the changes of one table; what only a header has is left out."""
     wanted = (F.col("kind") == _CHANGE) & (F.col("db") == db) & (F.col("table") == table)
+    # The row before is needed of a delete alone; what follows sorts and keeps all that is here.
+    before = F.when(F.col("op") == "d", F.col("before")).alias("before")
     return records.where(wanted).select(
-        "number", "value", "op", "version", "key", "schema", "position", "at", "before", "after"
+        "number", "value", "op", "version", "key", "schema", "position", "at", before, "after"
     )
 
 
@@ -112,7 +114,8 @@ def _summary(records: DataFrame) -> list[Row]:
         .agg(
             F.count("*").alias("n"),
             F.first(values, ignorenulls=True).alias("sample"),
-            F.max(head).alias("head"),
+            # A list, because Spark sorts all lines by their group for the maximum of a struct.
+            F.collect_list(head).alias("heads"),
         )
         .collect()
     )
@@ -149,7 +152,7 @@ def _head(number: int, rows: Sequence[Row], *, keeps_bad: bool) -> Head:
     n = sum(row["n"] for row in rows if row["kind"] == _CHANGE)
     if n_heads != 1:
         raise _torn(number, f"{n_heads} headers")
-    head = heads[0]["head"]
+    (head,) = heads[0]["heads"]
     # One that cannot be read is one of the batch, or somebody else's among them.
     if not n <= head["n_changes"] <= n + sum(row["n"] for row in bad):
         raise _torn(number, f"{n} of {head['n_changes']} changes")

@@ -78,6 +78,8 @@ def _tasks(pipeline: Pipeline, orders: Sequence[TableOrder]) -> tuple[Task, ...]
 
 def _reason(pipeline: Pipeline, row: CapturedTable, order: TableOrder) -> str:
     """Say why a table cannot be compared now; empty where it can."""
+    if pipeline.kafka:
+        return "Comparing does not read changelogs or topics in Kafka."
     if Desired.PAUSED.value in (pipeline.desired, row.desired):
         return "It is paused."
     if row.loaded_at is None:
