@@ -155,8 +155,10 @@ def _json_of(value: object) -> str:
 
 
 def _json_number(value: Decimal) -> str:
-    """A number has one text, however it was stored: 1.0 as a double is 1 as an integer."""
+    """A number has one text, however it was stored: 1.0 as a double is 1, and -0.0 is 0."""
     exact = value.normalize(_EXACT)
+    if not exact:
+        return "0"
     return format(exact, "f") if -7 <= exact.adjusted() < 21 else str(exact).lower()
 
 
