@@ -61,7 +61,7 @@ class Migration(migrations.Migration):
                     "choices",
                     models.JSONField(
                         default=dict,
-                        help_text="new column -> plain, masked or encrypted, as its owner said",
+                        help_text="new column -> its protection, as its owner said",
                     ),
                 ),
                 ("requested_by", models.CharField(max_length=150)),

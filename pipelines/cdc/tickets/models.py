@@ -22,7 +22,7 @@ class SchemaTicket(Proposal):
     change_class = models.CharField(max_length=8, help_text="auto, person or refused")
     changes = models.JSONField(help_text="each single change: what, class, reason")
     choices = models.JSONField(
-        default=dict, help_text="new column -> plain, masked or encrypted, as its owner said"
+        default=dict, help_text="new column -> its protection, as its owner said"
     )
     requested_by = models.CharField(max_length=150)
     note = models.TextField(blank=True, help_text="why it ended")

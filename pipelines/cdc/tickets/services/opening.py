@@ -37,7 +37,7 @@ class Wanted:
     statement: str
     reason: str = ""
     choices: Mapping[str, str] = field(default_factory=dict)
-    """New column -> plain, masked or encrypted."""
+    """New column -> its protection: `plain`, `encrypted:PII`."""
     callback_url: str = ""
 
 

@@ -49,15 +49,15 @@ def test_a_statement_is_shown_then_opened_and_decided(people: People, shop: Pipe
         assert shown in page
     assert not SchemaTicket.objects.exists()
     assert post(client, do="open").status_code == 400  # without a choice for phone
-    answer = post(client, do="open", choice_0="masked")
+    answer = post(client, do="open", choice_0="redact")
     ticket = SchemaTicket.objects.get()
     assert answer["Location"] == reverse("pipelines:schema-ticket", args=[ticket.pk])
-    assert ticket.choices == {"phone": "masked"}
+    assert ticket.choices == {"phone": "redact"}
     page = client.get(answer["Location"]).content.decode()
     for shown in (
         "Do not run the statement yet",
         "MODIFY qty varchar(9)",
-        "masked",
+        "redact",
         "None is known",
     ):
         assert shown in page
