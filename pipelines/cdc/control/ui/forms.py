@@ -128,6 +128,21 @@ class ServerForm(KafkaForm):
         widget=forms.Textarea(attrs={"rows": 2, "placeholder": "shop.orders = created_on"}),
     )
 
+    @property
+    def shown(self) -> list[forms.BoundField]:
+        """The fields that every pipeline has."""
+        return [one for one in self.visible_fields() if not one.name.startswith(_KAFKA)]
+
+    @property
+    def folded(self) -> list[forms.BoundField]:
+        """Those of a changelog in Kafka."""
+        return [one for one in self.visible_fields() if one.name.startswith(_KAFKA)]
+
+    @property
+    def is_unfolded(self) -> bool:
+        """Whether somebody chose Kafka, so that they have to be seen."""
+        return bool(self["kafka_servers"].value()) or any(one.errors for one in self.folded)
+
     def clean_protections(self) -> dict[str, dict[str, str]]:
         """Read the lines."""
         return _read(protections_of, self.cleaned_data["protections"])
