@@ -80,7 +80,7 @@ class Shop:
             self._run(_DROPPED)
 
     def _customer(self, number: int) -> None:
-        name, city = f"Customer {number}", self._random.choice(("Graz", "Linz", "Wien", "Bern"))
+        name, city = f"Customer {number}", self._random.choice(("Graz", "Wien", "Bern", "Basel"))
         self._run(
             "INSERT INTO customers (name, email, city, joined_at) VALUES (%s, %s, %s, now())",
             *(name, f"customer{number}@example.com", city),
