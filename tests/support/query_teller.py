@@ -68,6 +68,8 @@ def _with(setting: str, value: str, act: Act) -> Act:
         spark.conf.set(setting, value)
         try:
             act(spark)
+            # The listener reads the setting when the query's end reaches it, a moment later.
+            spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
         finally:
             spark.conf.unset(setting)
 

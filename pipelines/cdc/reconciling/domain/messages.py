@@ -10,6 +10,7 @@ import msgspec
 
 from pipelines.cdc.applying.domain.messages import SchemaPlan, TableOrder
 from pipelines.cdc.changes.domain.schemas import TableSchema
+from pipelines.cdc.protecting.domain.protections import Protection
 from portal.lake.errors import RuleViolation
 
 PASSWORD = "LW_CDC_PASSWORD"  # noqa: S105  (the name of the variable that has it)
@@ -99,7 +100,13 @@ def read_request(data: Any) -> Request:
 def compared_columns(order: TableOrder, plan: SchemaPlan) -> tuple[str, ...]:
     """Return the lake's columns of which source and lake must have the same value.
 
-    Those that the source does not fill any more keep what they had, and are left out.
+    Those that the source does not fill any more keep what they had, and are left out; so are those
+    whose protection gives equal values another text in each row.
     """
     live = set(plan.live.values())
-    return tuple(one.name for one in order.columns if one.name in live)
+    random = {
+        name
+        for name, text in order.protections.items()
+        if not Protection.parse(text).is_deterministic
+    }
+    return tuple(one.name for one in order.columns if one.name in live - random)

@@ -21,6 +21,8 @@ from pipelines.cdc.reconciling.domain.verdicts import Pair
 from portal.lake.paths import LakePath
 
 ROWS_A_RANGE, MOST_RANGES = 2_000, 1 << 16
+_NUMBER = 1
+"""Rows of the source belong to no batch; without a number they would be no records."""
 
 
 @dataclass
@@ -74,7 +76,7 @@ class Comparison:
     def _source(self, files: Sequence[LakePath]) -> DataFrame:
         order, spark = self.target.order, self.target.spark
         lines = spark.read.text([str(one) for one in files], lineSep="\n")
-        records = parsed(lines.select(F.lit(0).cast("bigint").alias("number"), "value"))
+        records = parsed(lines.select(F.lit(_NUMBER).cast("bigint").alias("number"), "value"))
         changes = (
             changes_of(records, order.db, order.table)
             .withColumn("id", key_text(order))

@@ -71,7 +71,8 @@ class LakeProgress:
         mine = said.get("tables", {}).get(str(self.order.id))
         if mine is None:
             return "nothing was applied yet"
-        first = Numbers.parse(mine["known"]).first_missing(self.first_batch)
+        begin = max(self.first_batch, self.order.first_batch)
+        first = Numbers.parse(mine["known"]).first_missing(begin)
         if first <= number:
             return f"batch {first} of {number} is not applied"
         if self._waits():
