@@ -63,4 +63,4 @@ class SchemaTicket(Proposal):
         return f"CDC_TICKET_{self.state}"
 
     def __str__(self) -> str:
-        return f"Ticket {self.short_id} of {self.db}.{self.table}"
+        return f"Announced change of {self.db}.{self.table}"

@@ -41,6 +41,8 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
 
 BY = Actor("ada", is_staff=True, is_admin=True, is_fresh=True)
 APPLY = "pipelines.cdc.applying.jobs.apply"
+DURABLE = "set global innodb_flush_log_at_trx_commit = 1"
+"""Else a source that is killed forgets what its log has told already; it holds until it ends."""
 CHANGES = (
     ("alter table items add column note varchar(20)",),
     ("alter table items add column seen int not null default 7 first",),
@@ -86,6 +88,7 @@ class World:
         self.shop.server.start()
         self.shop.server.wait_ready()
         self.shop.connect_again()
+        self.shop.run(DURABLE)
 
     def killed_metastore(self) -> None:
         self.stack.metastore.kill()
@@ -199,8 +202,7 @@ def world(
     tmp_path: Path,
 ) -> Callable[[int], World]:
     def made(seed: int) -> World:
-        # Else a source that is killed forgets what its log has told already.
-        shop.run("set global innodb_flush_log_at_trx_commit = 1")
+        shop.run(DURABLE)
         ben = person_create(
             "ben", password="correct horse staple", email="b@b.org", roles=["admin"]
         )
