@@ -194,6 +194,11 @@ class CapturedTable(models.Model):
         return f"{self.db}.{self.table}"
 
     @property
+    def partitioning(self) -> list[str]:
+        """Columns of the source by which the lake's table is partitioned: one, or none."""
+        return [self.partition_column] if self.partition_column else []
+
+    @property
     def target(self) -> str:
         """The lake's table."""
         return f"{self.target_db}.{self.target_table}"

@@ -53,5 +53,4 @@ def needs_rebuild(change: SchemaChange) -> bool:
 
 def fixed_columns(change: SchemaChange) -> list[str]:
     """Return columns that Hudi cannot alter."""
-    partition = change.captured.partition_column
-    return [*change.captured.key, *([partition] if partition else [])]
+    return [*change.captured.key, *change.captured.partitioning]

@@ -113,12 +113,7 @@ def schema_ahead(ticket: SchemaTicket) -> TableSchema:
 
 def needs_of(ticket: SchemaTicket) -> tuple[TargetChange, ...]:
     """Return what the lake's table needs for it."""
-    return target_changes(changes_of(ticket), fixed=fixed_columns(ticket.captured))
-
-
-def fixed_columns(table: CapturedTable) -> list[str]:
-    """Return columns of the source that the lake's table is partitioned by."""
-    return [table.partition_column] if table.partition_column else []
+    return target_changes(changes_of(ticket), fixed=ticket.captured.partitioning)
 
 
 def readers_of(ticket: SchemaTicket, user: User) -> Sequence[Reader]:

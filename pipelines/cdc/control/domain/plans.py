@@ -127,9 +127,13 @@ def table_plan(decided: Sequence[DecidedSchema], prepared: Sequence[Prepared] = 
     )
 
 
-def choices_of(stored: Mapping[str, str]) -> dict[str, tuple[Choice, Protection]]:
+def choices_of(stored: Mapping[str, str]) -> tuple[dict[str, Choice], dict[str, Protection]]:
     """Read what was said of columns: `refused`, or the protection with which they are live."""
-    return {name: choice_of(text) for name, text in stored.items()}
+    said = {name: choice_of(text) for name, text in stored.items()}
+    return (
+        {name: choice for name, (choice, _) in said.items()},
+        {name: protection for name, (_, protection) in said.items()},
+    )
 
 
 def choice_of(text: str) -> tuple[Choice, Protection]:

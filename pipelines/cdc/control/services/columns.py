@@ -11,14 +11,13 @@ from pipelines.cdc.control.services.pipelines import (
     check_staff,
     load_again,
     locked_table,
+    table_record,
 )
 from pipelines.cdc.control.services.reports import schema_of
-from pipelines.cdc.protecting.domain.columns import check_column
-from pipelines.cdc.schema.domain.types import lake_type, parse_type
+from pipelines.cdc.protecting.domain.columns import check_column, lake_types
 from pipelines.cdc.schema.domain.unlogged import has_values_before
 from pipelines.models import CapturedTable
 from portal.access.actors import Actor
-from portal.audit.services import audit_record
 from portal.lake.errors import RuleViolation, StaleState
 
 
@@ -51,19 +50,16 @@ def column_choose(
         number, name = plan.origins[column]
         change = row.schemas.get(number=number)
         schema = schema_of(row, change)
-        types = {one.name: lake_type(parse_type(one.type)) for one in schema.columns}
-        check_column(str(row), name, protection, types)
+        check_column(str(row), name, protection, lake_types(schema))
         change.column_choices = {**change.column_choices, name: said}
         change.save(update_fields=["column_choices"])
         added = schema.column(name)
         if choice is Choice.LIVE and added is not None and has_values_before(added):
             load_again(row)
-        audit_record(
-            "pipelines.column_chosen",
-            actor=by.name,
-            lake=row.lake,
-            object_type="captured_table",
-            object_id=f"{row.pipeline.name}/{row}",
+        table_record(
+            "column_chosen",
+            row,
+            by=by.name,
             data={"column": column, "choice": said, "reason": because},
             now=now,
         )

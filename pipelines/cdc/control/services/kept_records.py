@@ -8,10 +8,10 @@ import msgspec
 
 from pipelines.cdc.applying.domain.messages import Quarantined
 from pipelines.cdc.control.services.orders import plan_of
+from pipelines.cdc.control.services.pipelines import table_record
 from pipelines.cdc.protecting.domain.protections import PLAIN
 from pipelines.models import CapturedTable
 from portal.access.actors import Actor
-from portal.audit.services import audit_record
 from portal.lake.errors import NotVisible
 
 _MILLISECONDS = 1_000
@@ -60,12 +60,10 @@ def kept_read(table: CapturedTable, *, by: Actor, now: datetime) -> Kept:
     is_key_hidden = any(plan.protection_of(name) != PLAIN for name in table.key)
     told = msgspec.convert(stored.get("quarantined", []), tuple[Quarantined, ...])
     aside = msgspec.convert(stored.get("aside", {}), dict[str, int])
-    audit_record(
-        "pipelines.kept_read",
-        actor=by.name,
-        lake=table.lake,
-        object_type="captured_table",
-        object_id=f"{table.pipeline.name}/{table}",
+    table_record(
+        "kept_read",
+        table,
+        by=by.name,
         data={"n": len(told)},
         now=now,
     )

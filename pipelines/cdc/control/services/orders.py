@@ -159,12 +159,12 @@ def _table(pipeline: Pipeline, row: CapturedTable, stored: Sequence[SchemaChange
 
 
 def _decided(row: CapturedTable, stored: SchemaChange) -> DecidedSchema:
-    said = choices_of(stored.column_choices)
+    choices, protections = choices_of(stored.column_choices)
     first = {name: Protection.parse(text) for name, text in row.protections.items()}
     return DecidedSchema(
         schema=schema_of(row, stored),
         decision=Decision(stored.decision),
         changes=msgspec.convert(stored.changes, tuple[Change, ...]),
-        choices={name: choice for name, (choice, _) in said.items()},
-        protections=first | {name: one for name, (_, one) in said.items()},
+        choices=choices,
+        protections=first | protections,
     )

@@ -327,6 +327,21 @@ def check_reason_given(reason: str) -> str:
     return given_reason(reason, "pipeline.reason", field="reason")
 
 
+def table_record(
+    action: str, table: CapturedTable, *, by: str, data: Mapping[str, object], now: datetime
+) -> None:
+    """Write into the audit log what was done with a captured table."""
+    audit_record(
+        f"pipelines.{action}",
+        actor=by,
+        lake=table.lake,
+        object_type="captured_table",
+        object_id=f"{table.pipeline.name}/{table}",
+        data=data,
+        now=now,
+    )
+
+
 def _record(
     action: str, pipeline: Pipeline, *, by: Actor, data: Mapping[str, object], now: datetime
 ) -> None:

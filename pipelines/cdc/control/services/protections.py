@@ -16,13 +16,13 @@ from pipelines.cdc.control.services.pipelines import (
     check_reason_given,
     load_again,
     locked_table,
+    table_record,
 )
 from pipelines.cdc.control.services.reports import schema_of
 from pipelines.cdc.protecting.domain.columns import check_table
 from pipelines.cdc.protecting.domain.protections import PLAIN, Protection
 from pipelines.models import CapturedTable, SchemaChange
 from portal.access.actors import Actor
-from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation
 
 _CHANGED = (
@@ -76,12 +76,10 @@ def table_protect(
             stored[0].decided_at, stored[0].decided_reason = now, said
             stored[0].save(update_fields=["decision", "decided_by", "decided_at", "decided_reason"])
         row.save(update_fields=_CHANGED)
-        audit_record(
-            "pipelines.table_protected",
-            actor=by.name,
-            lake=row.lake,
-            object_type="captured_table",
-            object_id=f"{row.pipeline.name}/{row}",
+        table_record(
+            "table_protected",
+            row,
+            by=by.name,
             data={
                 "protections": {name: str(one) for name, one in wanted.items()},
                 "partition": partition,

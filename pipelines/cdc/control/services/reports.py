@@ -18,7 +18,11 @@ from pipelines.cdc.changes.domain.schemas import Column, TableSchema
 from pipelines.cdc.control.domain.plans import Decision
 from pipelines.cdc.control.domain.spec import target_name
 from pipelines.cdc.control.services.announced import Announced, announced
-from pipelines.cdc.control.services.pipelines import load_again, locked
+from pipelines.cdc.control.services.pipelines import (
+    load_again,
+    locked,
+    table_record,
+)
 from pipelines.cdc.protecting.domain.columns import check_table
 from pipelines.cdc.protecting.domain.protections import Protection
 from pipelines.cdc.schema.domain.classes import SchemaChange as Change
@@ -33,7 +37,6 @@ from pipelines.models import (
     SchemaChange,
     TableRepair,
 )
-from portal.audit.services import audit_record
 from portal.lake.errors import PortalError, RuleViolation
 
 
@@ -167,8 +170,8 @@ def _schema_add(row: CapturedTable, schema: TableSchema, *, now: datetime) -> No
     changes: tuple[Change, ...] = ()
     if before is not None:
         statement = read_statement(schema.ddl, schema.db) if schema.ddl else None
-        fixed = [row.partition_column] if row.partition_column else []
-        changes = classify(schema_of(row, before), schema, statement, partitioning=fixed)
+        old = schema_of(row, before)
+        changes = classify(old, schema, statement, partitioning=row.partitioning)
     cls = worst(changes)
     decision = _decision(before, changes, cls)
     ahead = announced(row, schema, changes, now=now) if changes else None
@@ -197,12 +200,10 @@ def _schema_add(row: CapturedTable, schema: TableSchema, *, now: datetime) -> No
     if ahead is not None and _leaves_rows_behind(schema, changes, ahead):
         load_again(row)
     if before is not None:
-        audit_record(
-            "pipelines.schema_seen",
-            actor="capture",
-            lake=row.lake,
-            object_type="captured_table",
-            object_id=f"{row.pipeline.name}/{row}",
+        table_record(
+            "schema_seen",
+            row,
+            by="capture",
             data={"number": schema.number, "class": cls.value, "decision": decision.value},
             now=now,
         )

@@ -8,10 +8,10 @@ from pipelines.cdc.control.services.pipelines import (
     check_reason_given,
     check_staff,
     locked_table,
+    table_record,
 )
 from pipelines.models import CapturedTable
 from portal.access.actors import Actor
-from portal.audit.services import audit_record
 
 
 def quarantine_retry(table: CapturedTable, *, reason: str, by: Actor, now: datetime) -> None:
@@ -29,12 +29,10 @@ def quarantine_retry(table: CapturedTable, *, reason: str, by: Actor, now: datet
         row = locked_table(table)
         row.retry = f"{now:%Y%m%dT%H%M%S.%f}"
         row.save(update_fields=["retry"])
-        audit_record(
-            "pipelines.quarantine_retried",
-            actor=by.name,
-            lake=row.lake,
-            object_type="captured_table",
-            object_id=f"{row.pipeline.name}/{row}",
+        table_record(
+            "quarantine_retried",
+            row,
+            by=by.name,
             data={"n": row.n_quarantined, "reason": said},
             now=now,
         )

@@ -11,6 +11,11 @@ _WITH_YEAR = frozenset({"date", "timestamp"})
 _PARTITIONING = frozenset({"string", "date", "int", "bigint"})
 
 
+def lake_types(schema: TableSchema) -> dict[str, str]:
+    """Return the lake's types of a table's columns by the source's names."""
+    return {one.name: lake_type(parse_type(one.type)) for one in schema.columns}
+
+
 def check_table(
     schema: TableSchema, protections: Mapping[str, Protection], partition: str = ""
 ) -> None:
@@ -19,7 +24,7 @@ def check_table(
     Raises:
         RuleViolation: `cdc.protection`, `cdc.partition`, with the column.
     """
-    types = {one.name: lake_type(parse_type(one.type)) for one in schema.columns}
+    types = lake_types(schema)
     name = f"{schema.db}.{schema.table}"
     if partition:
         check_partition(name, partition, types)

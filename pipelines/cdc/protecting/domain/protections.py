@@ -55,9 +55,9 @@ class Protection:
     key: str = ""
 
     def __post_init__(self) -> None:
-        if not self.needs_key and self.key:
+        if not self.method.is_keyed and self.key:
             raise _refused(f"{self.method.value} has no key.")
-        if self.needs_key and not _KEY_NAME.match(self.key):
+        if self.method.is_keyed and not _KEY_NAME.match(self.key):
             raise _refused(
                 f"{self.method.value} needs the name of a key in A-Z, 0-9 and _: "
                 f"{self.method.value}:PII for the variable {KEY_PREFIX}PII."
@@ -78,11 +78,6 @@ class Protection:
             known = ", ".join(one.value for one in Method)
             raise _refused(f"{text[:80]!r} is none of {known}.")
         return cls(Method(method), key)
-
-    @property
-    def needs_key(self) -> bool:
-        """Whether a key of the environment is used."""
-        return self.method.is_keyed
 
     @property
     def variable(self) -> str:

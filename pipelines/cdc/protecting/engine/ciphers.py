@@ -48,7 +48,7 @@ class Protector:
         Raises:
             RuleViolation: `cdc.key_missing`, `cdc.key`.
         """
-        if not protection.needs_key:
+        if not protection.method.is_keyed:
             return cls(protection, table, column)
         ring = KeyRing.read(protection.key, environment)
         key = ring.only if protection.is_pinned else ring.newest

@@ -12,10 +12,10 @@ from pipelines.cdc.control.services.pipelines import (
     check_reason_given,
     check_staff,
     locked_table,
+    table_record,
 )
 from pipelines.models import CapturedTable, TableComparison, TableRepair
 from portal.access.actors import Actor
-from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, StaleState
 
 MOST_WITHOUT_ADMIN = 1_000
@@ -78,12 +78,10 @@ def _order(
         )
     except IntegrityError as error:
         raise StaleState("comparison.old", "Somebody else ordered it just now.") from error
-    audit_record(
-        "pipelines.repair_ordered",
-        actor=by.name,
-        lake=row.lake,
-        object_type="captured_table",
-        object_id=f"{row.pipeline.name}/{row}",
+    table_record(
+        "repair_ordered",
+        row,
+        by=by.name,
         data={
             "reason": reason,
             "missing": comparison.n_missing,

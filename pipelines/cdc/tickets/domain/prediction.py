@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from pipelines.cdc.changes.domain.schemas import TableSchema
-from pipelines.cdc.protecting.domain.columns import check_column
+from pipelines.cdc.protecting.domain.columns import check_column, lake_types
 from pipelines.cdc.protecting.domain.protections import Protection
 from pipelines.cdc.schema.domain.classes import SchemaChange, classify, worst
 from pipelines.cdc.schema.domain.ddl import read_statement
@@ -18,7 +18,6 @@ from pipelines.cdc.schema.domain.lexical import Unreadable, Words
 from pipelines.cdc.schema.domain.statements import Does, Statement
 from pipelines.cdc.schema.domain.targets import Needs, TargetChange, target_changes
 from pipelines.cdc.schema.domain.type_changes import Class
-from pipelines.cdc.schema.domain.types import lake_type, parse_type
 from portal.lake.errors import RuleViolation
 
 MOST_SIGNS = 20_000
@@ -71,7 +70,7 @@ def check_choices(prediction: Prediction, choices: Mapping[str, str]) -> dict[st
     Raises:
         RuleViolation: `ticket.choice` or `cdc.protection`, naming the column.
     """
-    types = {one.name: lake_type(parse_type(one.type)) for one in prediction.schema.columns}
+    types = lake_types(prediction.schema)
     table = f"{prediction.schema.db}.{prediction.schema.table}"
     for column in prediction.added:
         if not choices.get(column):

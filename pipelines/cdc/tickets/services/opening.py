@@ -14,7 +14,6 @@ from pipelines.cdc.control.services.reports import schema_of
 from pipelines.cdc.schema.domain.type_changes import Class
 from pipelines.cdc.tickets.domain.prediction import Prediction, check_choices, predict
 from pipelines.cdc.tickets.selectors import (
-    fixed_columns,
     get_table_to_change,
     newest_schema,
     open_ticket_of,
@@ -109,7 +108,7 @@ def ticket_open(pipeline: Pipeline, wanted: Wanted, *, by: Actor, now: datetime)
 
 def _predicted(row: CapturedTable, wanted: Wanted) -> Prediction:
     schema = schema_of(row, newest_schema(row))
-    return predict(schema, wanted.statement.strip(), fixed=fixed_columns(row))
+    return predict(schema, wanted.statement.strip(), fixed=row.partitioning)
 
 
 def _put(ticket: SchemaTicket, prediction: Prediction, *, by: str, now: datetime) -> None:

@@ -141,13 +141,13 @@ def ticket_withdraw(
 
 def lake_prepare(ticket: SchemaTicket) -> None:
     """Order the columns that the lake's table needs, in the caller's transaction."""
-    said = choices_of(ticket.choices)
+    choices, protections = choices_of(ticket.choices)
     ahead = DecidedSchema(
         schema_ahead(ticket),
         Decision.APPROVED,
         changes_of(ticket),
-        choices={column: choice for column, (choice, _) in said.items()},
-        protections={column: protection for column, (_, protection) in said.items()},
+        choices=choices,
+        protections=protections,
     )
     table_prepare(locked_table(ticket.captured), ahead)
 
