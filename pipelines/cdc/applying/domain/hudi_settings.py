@@ -79,6 +79,9 @@ def write_settings(order: TableOrder, *, parallelism: int) -> dict[str, str]:
         "hoodie.write.markers.type": "DIRECT",
         "hoodie.upsert.shuffle.parallelism": n,
         "hoodie.delete.shuffle.parallelism": n,
+        "hoodie.bulkinsert.shuffle.parallelism": n,
+        # Else each task writes a file for each partition that it meets.
+        "hoodie.bulkinsert.sort.mode": "GLOBAL_SORT" if order.partition else "NONE",
         "hoodie.simple.index.parallelism": n,
         "hoodie.global.simple.index.parallelism": n,
         "hoodie.datasource.write.commitmeta.key.prefix": MARKS,

@@ -145,7 +145,7 @@ class Orders(msgspec.Struct, frozen=True, omit_defaults=True):
 
     pipelines: tuple[PipelineOrder, ...] = ()
     most_tables_at_once: int = 4
-    most_batches_at_once: int = 20
+    most_batches_at_once: int = 40
     """How many batches of a changelog become one commit of a table."""
 
 

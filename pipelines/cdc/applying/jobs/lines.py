@@ -1,8 +1,8 @@
 """Reads lines of a changelog as rows of a DataFrame, and refuses a batch that is not whole.
 
 In files a line that is no record is refused, for a file can be repaired; in Kafka it is kept aside.
-Only what routes a record is read here; its values stay the text of a JSON object until the table's
-columns are known.
+Only what routes a record is read here; its values stay in the line until the table's columns are
+known.
 """
 
 from collections import defaultdict
@@ -20,8 +20,10 @@ from portal.lake.errors import PortalError, RuleViolation
 _RECORD = (
     "source STRING, fence BIGINT, begin STRING, end STRING, n_changes BIGINT, "
     "db STRING, table STRING, op STRING, version BIGINT, key MAP<STRING, STRING>, schema BIGINT, "
-    "position STRING, at BIGINT, before STRING, after STRING, bad STRING"
+    "position STRING, at BIGINT, bad STRING"
 )
+_AFTER = '"after":{'
+"""Stands in the line of each record with values, and in no text, where quotes are escaped."""
 _CHANGE, _HEADER, _BAD = "change", "header", "bad"
 
 
@@ -68,10 +70,8 @@ def bad_of(records: DataFrame) -> DataFrame:
 def changes_of(records: DataFrame, db: str, table: str) -> DataFrame:
     """Return the changes of one table; what only a header has is left out."""
     wanted = (F.col("kind") == _CHANGE) & (F.col("db") == db) & (F.col("table") == table)
-    # The row before is needed of a delete alone; what follows sorts and keeps all that is here.
-    before = F.when(F.col("op") == "d", F.col("before")).alias("before")
     return records.where(wanted).select(
-        "number", "value", "op", "version", "key", "schema", "position", "at", before, "after"
+        "number", "value", "op", "version", "key", "schema", "position", "at"
     )
 
 
@@ -133,7 +133,7 @@ def _kind() -> Column:
         & has("schema").isNotNull()
         & has("position").isNotNull()
         & has("at").isNotNull()
-        & ((has("op") == "d") | has("after").isNotNull())
+        & ((has("op") == "d") | has("value").contains(_AFTER))
     )
     return (
         F.when(has("bad").isNotNull(), _BAD)

@@ -24,6 +24,10 @@ from pipelines.cdc.protecting.jobs.columns import pinned, protectors
 from portal.safety.failpoints import Failpoints
 
 
+_MANY = 10_000
+"""Changes from which on it pays to look first whether they are new and each of another key."""
+
+
 @dataclass
 class Counts:
     """What became of changes."""
@@ -56,8 +60,10 @@ class TableWriter:
         """What is to be done with the table."""
         return self.target.order
 
-    def apply(self, changes: DataFrame, schemas: Sequence[int], batches: Numbers) -> Counts:
-        """Apply changes that were made under some schemas, all of which have plans.
+    def apply(
+        self, changes: DataFrame, schemas: Sequence[int], batches: Numbers, *, n: int
+    ) -> Counts:
+        """Apply `n` changes that were made under some schemas, all of which have plans.
 
         `batches` are those that the table has with them; equal changes change nothing.
 
@@ -66,9 +72,13 @@ class TableWriter:
         """
         self._pinned()
         plans = [plan for number in schemas if (plan := self.order.plan(number))]
-        rows = cast(newest(changes, self.order), self.order, plans).persist()
+        is_large = n >= _MANY
+        kept = newest(changes, self.order, is_large=is_large)
+        rows = cast(kept, self.order, plans).persist()
         try:
             found = totals(rows)
+            if is_large and self._are_new(rows, found):
+                return self._apply(rows, found, plans, batches, are_new=True)
             is_old = found["oldest"] is not None and found["oldest"] <= self.marks.version
             if not (is_old and self.target.is_there):
                 return self._apply(rows, found, plans, batches)
@@ -82,7 +92,13 @@ class TableWriter:
             rows.unpersist()
 
     def _apply(
-        self, rows: DataFrame, found: Row, plans: Sequence[SchemaPlan], batches: Numbers
+        self,
+        rows: DataFrame,
+        found: Row,
+        plans: Sequence[SchemaPlan],
+        batches: Numbers,
+        *,
+        are_new: bool = False,
     ) -> Counts:
         counts = Counts(n_quarantined=found["n_unfit"])
         if found["n_unfit"]:
@@ -96,12 +112,19 @@ class TableWriter:
         if found["n_upserts"]:
             counts.n_aside = self._put_aside(upserts, plans)
         marks = self._marks(found, batches)
-        self._commit(deletes, upserts, found, marks, counts)
+        self._commit(deletes, upserts, found, marks, counts, are_new=are_new)
         counts.n_late = found["n"] - counts.n_upserted - counts.n_deleted - counts.n_quarantined
         return counts
 
     def _commit(
-        self, deletes: DataFrame, upserts: DataFrame, found: Row, marks: Marks, counts: Counts
+        self,
+        deletes: DataFrame,
+        upserts: DataFrame,
+        found: Row,
+        marks: Marks,
+        counts: Counts,
+        *,
+        are_new: bool,
     ) -> None:
         n_deletes, n_upserts = found["n_deletes"] if self.target.is_there else 0, found["n_upserts"]
         if "is_late" in deletes.columns:
@@ -118,7 +141,8 @@ class TableWriter:
                 self.target.delete(rows, None if n_upserts else marks)
         if n_upserts:
             with self.failpoints.step("upserts"):
-                self.target.upsert(upserts.select(*target_rows(self.order), _version()), marks)
+                write = self.target.insert if are_new else self.target.upsert
+                write(upserts.select(*target_rows(self.order), _version()), marks)
         if n_deletes or n_upserts:
             self.marks = marks
         if n_deletes:
@@ -159,9 +183,24 @@ class TableWriter:
             self.target.upsert(empty, marks)
             self.marks = marks
 
+    def _are_new(self, rows: DataFrame, found: Row) -> bool:
+        """Whether all are rows of keys that the table does not have.
+
+        Nothing of them is late, and they are written as files of their own: an upsert looks up each
+        key and merges small files, which costs several times as much.
+        """
+        if found["n_inserts"] != found["n"]:
+            return False
+        keys = rows.where("size(unfit) = 0").select(*target_rows(self.order, self._key))
+        return not (self.target.is_there and self.target.has_any(keys))
+
+    @property
+    def _key(self) -> set[str]:
+        return set(key_columns(self.order))
+
     @property
     def _addressing(self) -> set[str]:
-        return {*key_columns(self.order), *filter(None, (self.order.partition,))}
+        return self._key | set(filter(None, (self.order.partition,)))
 
     def _next(self) -> Marks:
         """Return the marks of a commit that follows, without more batches."""
@@ -193,16 +232,14 @@ class TableWriter:
         columns = sorted({name for plan in plans for name in plan.aside})
         if not columns:
             return 0
-        shape = ", ".join(f"`{name.replace('`', '``')}` STRING" for name in columns)
-        image = F.from_json("after", f"STRUCT<{shape}>")
         pairs = [
             F.when(
                 F.col("schema").isin([plan.number for plan in plans if name in plan.aside]),
-                F.struct(F.lit(name).alias("column"), F.col("image")[name].alias("text")),
+                F.struct(F.lit(name).alias("column"), F.col("aside")[name].alias("text")),
             )
             for name in columns
         ]
-        each = upserts.withColumn("image", image).select(
+        each = upserts.select(
             "id",
             _version(),
             "schema",
@@ -238,6 +275,7 @@ def totals(rows: DataFrame) -> Row:
         F.count_if(~is_fit).alias("n_unfit"),
         F.count_if(is_delete).alias("n_deletes"),
         F.count_if(is_upsert).alias("n_upserts"),
+        F.count_if(F.col("op").isin("r", "c")).alias("n_inserts"),
         F.min(F.when(is_fit, version)).alias("oldest"),
         F.max(F.when(is_delete, version)).alias("last_delete"),
         F.min(F.when(is_upsert, version)).alias("first_upsert"),

@@ -161,7 +161,7 @@ class TableRun:
         self._evolve()
         schemas = [one.schema for one in groups]
         wanted = changes.where(F.col("schema").isin(schemas))
-        found = self.writer.apply(wanted, schemas, batches)
+        found = self.writer.apply(wanted, schemas, batches, n=sum(one.n for one in groups))
         self.counts.add(found)
         self.columns = self.columns or self.writer.target.columns()
         if found.n_quarantined:

@@ -8,6 +8,7 @@ from py4j.java_gateway import JavaPackage
 from py4j.protocol import Py4JJavaError
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from pipelines.cdc.applying.domain.hudi_settings import (
     BATCHES,
@@ -22,6 +23,7 @@ from pipelines.cdc.applying.domain.hudi_settings import (
     UNFINISHED,
     VERSION,
     evolving,
+    key_columns,
     sync_settings,
     write_settings,
 )
@@ -147,6 +149,23 @@ class Target:
     def upsert(self, rows: DataFrame, marks: Marks) -> None:
         """Commit rows of the target's columns and a version, all of new columns with them."""
         self._write(rows, "upsert", marks.as_options())
+
+    def insert(self, rows: DataFrame, marks: Marks) -> None:
+        """Commit rows whose keys the table does not have, without a look for them."""
+        self._write(rows, "bulk_insert", marks.as_options())
+
+    def has_any(self, keys: DataFrame) -> bool:
+        """Whether the table has any of some keys.
+
+        Footers say which files can have keys between the least and the greatest of them: those of a
+        full load, which reads its table in the order of the keys, are in few.
+        """
+        names = list(key_columns(self.order))
+        first = F.col(f"`{names[0]}`")
+        (ends,) = keys.agg(F.min(first).alias("least"), F.max(first).alias("greatest")).collect()
+        between = first.between(F.lit(ends["least"]), F.lit(ends["greatest"]))
+        there = self.read().where(between).select(*(F.col(f"`{name}`") for name in names))
+        return not there.join(keys, names, "left_semi").isEmpty()
 
     def delete(self, rows: DataFrame, marks: Marks | None) -> None:
         """Commit the deletion of keys; without marks where an upsert of the same batch follows."""
