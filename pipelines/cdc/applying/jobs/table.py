@@ -24,7 +24,7 @@ from pipelines.cdc.protecting.jobs.columns import pinned, protectors
 from portal.safety.failpoints import Failpoints
 
 
-_MANY = 10_000
+MANY = 10_000
 """Changes from which on it pays to look first whether they are new and each of another key."""
 
 
@@ -72,7 +72,7 @@ class TableWriter:
         """
         self._pinned()
         plans = [plan for number in schemas if (plan := self.order.plan(number))]
-        is_large = n >= _MANY
+        is_large = n >= MANY
         kept = newest(changes, self.order, is_large=is_large)
         rows = cast(kept, self.order, plans).persist()
         try:
