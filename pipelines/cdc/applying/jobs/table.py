@@ -23,7 +23,6 @@ from pipelines.cdc.applying.jobs.tombstones import Tombstones
 from pipelines.cdc.protecting.jobs.columns import pinned, protectors
 from portal.safety.failpoints import Failpoints
 
-
 MANY = 10_000
 """Changes from which on it pays to look first whether they are new and each of another key."""
 
