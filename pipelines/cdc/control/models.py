@@ -141,6 +141,9 @@ class CapturedTable(models.Model):
     first_batch = models.BigIntegerField(
         default=1, help_text="that is needed: it is loaded again after those before it"
     )
+    first_schema = models.PositiveIntegerField(
+        default=1, help_text="with which the lake's table began; older ones are not applied"
+    )
     retry = models.CharField(
         max_length=32, blank=True, help_text="a new text has the quarantine applied again"
     )

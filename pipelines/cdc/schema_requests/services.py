@@ -95,7 +95,7 @@ class SchemaRequests(ProposalKind[SchemaRequest]):
             raise RuleViolation(
                 "schema_request.rebuild",
                 "The lake's table cannot become that: it would have to be built again. Refuse the "
-                "change, and load the table into a new pipeline.",
+                "change, then load the table into a new one on its page.",
             )
 
     def on_approved(self, proposal: SchemaRequest, approval: Approval, *, now: datetime) -> None:

@@ -72,12 +72,13 @@ def get_table_to_change(pipeline: Pipeline, db: str, table: str) -> CapturedTabl
             field="table",
         )
     holding = [one.value for one in Decision if one.holds]
-    held = row.schemas.filter(decision__in=holding).order_by("number").first()
+    own = row.schemas.filter(number__gte=row.first_schema, decision__in=holding)
+    held = own.order_by("number").first()
     if held is not None:
         raise RuleViolation(
             "ticket.held",
             f"Schema {held.number} of {row} is {held.decision}, and later ones are kept behind it. "
-            "Decide it, or load the table into a new pipeline, before you open a ticket.",
+            "Decide it, or load the table into a new one, before you open a ticket.",
             field="table",
         )
     return row

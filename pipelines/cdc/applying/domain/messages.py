@@ -86,6 +86,8 @@ class TableOrder(msgspec.Struct, frozen=True, omit_defaults=True):
     """After so many days values kept aside are deleted; 0: never."""
     first_batch: int = 1
     """No batch before it is needed: the table is loaded from the source after those."""
+    first_schema: int = 1
+    """Records under an older one are needed no more: the table began anew after them."""
 
     @property
     def name(self) -> str:

@@ -86,7 +86,7 @@ class TableRun:
             if len(wanted) < numbers.count:
                 changes = changes.where(F.col("number").isin(wanted))
             fit = [one for one in groups if self._may_apply(one.schema)]
-            rest = [one for one in groups if one not in fit]
+            rest = [one for one in self._needed(groups) if one not in fit]
             if rest:
                 # First: a commit names batches of which nothing waits, and is believed.
                 self._keep(changes, rest, numbers)
@@ -210,8 +210,12 @@ class TableRun:
     def _note_waiting(self, schema: int, n: int) -> None:
         self.n_waiting[schema] = self.n_waiting.get(schema, 0) + n
 
+    def _needed(self, groups: Sequence[Group]) -> list[Group]:
+        return [one for one in groups if one.schema >= self.order.first_schema]
+
     def _tend(self) -> bool:
         done = self._evolve()
+        done |= self._forget_older()
         done |= self._drop_refused()
         done |= self._forget_aside()
         done |= self._replay()
@@ -232,6 +236,18 @@ class TableRun:
                 f"{', '.join(f'{one.name} {one.type}' for one in now)}.",
             )
         self.columns = self.order.columns
+        return True
+
+    def _forget_older(self) -> bool:
+        """Remove records that wait under schemas with which the table has no more to do."""
+        if all(number >= self.order.first_schema for number in self.n_waiting):
+            return False
+        files = self.waiting.files()
+        rest = self.waiting.read(files).where(F.col("schema") >= self.order.first_schema)
+        if any(number >= self.order.first_schema for number in self.n_waiting):
+            self.waiting.add(rest)
+        self.waiting.remove(files)
+        self.open()
         return True
 
     def _drop_refused(self) -> bool:
@@ -290,7 +306,7 @@ class TableRun:
             groups = checked_groups(records)
             changes = changes_of(records, self.order.db, self.order.table)
             fit = [one for one in groups if self.order.plan(one.schema)]
-            rest = [one for one in groups if one not in fit]
+            rest = [one for one in self._needed(groups) if one not in fit]
             left = self.in_waiting if rest else self.in_waiting - numbers
             if rest:
                 self._keep(changes, rest, numbers)

@@ -99,6 +99,10 @@ class TablePlan:
         return applied[-1].aside if applied else ()
 
 
+NOTHING = TablePlan((), (), (), ())
+"""Of a table that has no schema yet, or begins anew."""
+
+
 def table_plan(decided: Sequence[DecidedSchema], prepared: Sequence[Prepared] = ()) -> TablePlan:
     """Return the plan of a table from its schemas in their order; the first needs no decision."""
     target, plans = _Target(), list[SchemaPlan]()

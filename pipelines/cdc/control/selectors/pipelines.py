@@ -161,10 +161,13 @@ def _pipeline_row(pipeline: Pipeline, tables: list[CapturedTable], *, now: datet
 
 
 def _with_holds(rows: QuerySet[CapturedTable]) -> QuerySet[CapturedTable]:
-    # A first schema that is refused cannot be protected as it was asked to.
-    waits = Q(decision=WAITING) | Q(number=1, decision=REFUSED)
-    waiting = SchemaChange.objects.filter(waits, captured=OuterRef("pk"))
-    return rows.annotate(is_held=Exists(waiting))
+    # What comes after a refused schema waits as well: the lake's table cannot follow.
+    holding = SchemaChange.objects.filter(
+        decision__in=(WAITING, REFUSED),
+        captured=OuterRef("pk"),
+        number__gte=OuterRef("first_schema"),
+    )
+    return rows.annotate(is_held=Exists(holding))
 
 
 def _state(row: CapturedTable) -> TableState:

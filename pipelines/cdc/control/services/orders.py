@@ -72,7 +72,8 @@ def passwords_of(lake: str) -> dict[str, str]:
 
 def plan_of(row: CapturedTable, stored: Iterable[SchemaChange], *ahead: DecidedSchema) -> TablePlan:
     """Return what happens to the records of each schema of a table; `ahead` are yet to come."""
-    decided = [_decided(row, one) for one in sorted(stored, key=lambda one: one.number)]
+    own = [one for one in stored if one.number >= row.first_schema]
+    decided = [_decided(row, one) for one in sorted(own, key=lambda one: one.number)]
     return table_plan([*decided, *ahead], msgspec.convert(row.prepared, tuple[Prepared, ...]))
 
 
@@ -155,6 +156,7 @@ def _table(pipeline: Pipeline, row: CapturedTable, stored: Sequence[SchemaChange
         retry=row.retry,
         aside_days=settings.LAKEWARDEN_CDC_ASIDE_DAYS,
         first_batch=row.first_batch,
+        first_schema=row.first_schema,
     )
 
 

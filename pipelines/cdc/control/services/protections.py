@@ -1,15 +1,16 @@
 """Changes how columns of a captured table are protected, and by what it is partitioned.
 
 Values of two protections never lie in one table: the lake gets a new table, which is loaded from
-the source, and the old one stays as it is until somebody drops it.
+the source, and the old one stays as it is until somebody drops it. So does a table whose change
+the lake's table cannot follow: the new one begins with the newest schema.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from django.db import transaction
 
-from pipelines.cdc.control.domain.plans import Decision, TablePlan
+from pipelines.cdc.control.domain.plans import NOTHING, Decision, TablePlan
 from pipelines.cdc.control.domain.spec import target_name
 from pipelines.cdc.control.services.orders import plan_of
 from pipelines.cdc.control.services.pipelines import (
@@ -27,7 +28,7 @@ from portal.lake.errors import NotAllowed, RuleViolation
 
 _CHANGED = (
     *("protections", "partition_column", "target_table", "location", "first_batch"),
-    *("problem", "problem_code"),
+    *("first_schema", "prepared", "problem", "problem_code"),
 )
 
 
@@ -44,7 +45,8 @@ def table_protect(
 
     `protections` are those of the columns that the source has now; others become plain. The same
     again changes nothing. A table that was held because it could not be protected as asked is
-    applied from then on, and needs no new load.
+    applied from then on, and needs no new load. One that is held by a change that was refused
+    begins anew with its newest schema.
 
     Raises:
         NotAllowed: for anyone but an admin with a fresh log-in.
@@ -60,21 +62,25 @@ def table_protect(
     wanted = {name: Protection.parse(text) for name, text in protections.items()}
     with transaction.atomic():
         row = locked_table(table)
-        stored = list(row.schemas.order_by("number"))
+        stored = list(row.schemas.filter(number__gte=row.first_schema).order_by("number"))
         if not stored:
             raise RuleViolation("pipeline.no_schema", "The table's schema is not captured yet.")
         plan = plan_of(row, stored)
         is_applied = bool(plan.live)
+        if is_applied and is_refused(row, stored):
+            row.first_schema, row.prepared = stored[-1].number, []
+            stored = stored[-1:]
+            plan = NOTHING
         _check(row, stored, plan, wanted, partition)
-        if is_applied and _is_so(row, plan, wanted, partition):
+        if is_applied and plan.live and _is_so(row, plan, wanted, partition):
             return False
         _store(row, stored, plan, wanted, partition)
-        if is_applied:
-            _begin_again(row)
-        else:
+        if not plan.live:
             stored[0].decision, stored[0].decided_by = Decision.NONE.value, by.name
             stored[0].decided_at, stored[0].decided_reason = now, said
             stored[0].save(update_fields=["decision", "decided_by", "decided_at", "decided_reason"])
+        if is_applied:
+            _begin_again(row)
         row.save(update_fields=_CHANGED)
         table_record(
             "table_protected",
@@ -97,6 +103,12 @@ def protections_shown(table: CapturedTable, plan: TablePlan) -> list[tuple[str, 
         return sorted(table.protections.items())
     names = [(name, plan.protection_of(name)) for name in plan.live]
     return sorted((name, str(one)) for name, one in names if one != PLAIN)
+
+
+def is_refused(table: CapturedTable, stored: Iterable[SchemaChange]) -> bool:
+    """Whether a refused change holds the table, and none waits for a decision any more."""
+    decisions = {one.decision for one in stored if one.number > table.first_schema}
+    return Decision.REFUSED.value in decisions and Decision.WAITING.value not in decisions
 
 
 def _check(

@@ -26,7 +26,7 @@ from pipelines.cdc.control.selectors.pipelines import (
     tables_of,
 )
 from pipelines.cdc.control.services.orders import plan_of
-from pipelines.cdc.control.services.protections import protections_shown
+from pipelines.cdc.control.services.protections import is_refused, protections_shown
 from pipelines.cdc.control.ui.charts import charts_of
 from pipelines.cdc.protecting.domain.protections import Method
 from pipelines.models import CapturedTable, Pipeline
@@ -137,7 +137,8 @@ def captured_table(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     user = person(request)
     found = get_pipeline_for_user(name, user=user)
     row = table_row(get_captured_table(found, pk))
-    plan = plan_of(row.table, row.table.schemas.all())
+    schemas = list(row.table.schemas.all())
+    plan = plan_of(row.table, schemas)
     page = keyset_page(schema_changes_of(row.table), request.GET, orders=CHANGE_ORDERS)
     context: dict[str, Any] = {
         "pipeline": found,
@@ -146,6 +147,7 @@ def captured_table(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "target_url": _target_url(row),
         "pending": plan.pending,
         "protections": protections_shown(row.table, plan),
+        "is_refused": is_refused(row.table, schemas),
         "methods": [one.value for one in Method],
         "is_admin": user.is_lake_admin,
         "page": page,

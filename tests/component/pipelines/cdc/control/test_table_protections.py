@@ -223,3 +223,53 @@ def test_a_retry_is_a_new_order_each_time(users: CapturedTable, now: datetime) -
     assert AuditEvent.objects.get(action="pipelines.quarantine_retried").actor == "otto"
     quarantine_retry(users, reason="again", by=OTTO, now=now.replace(microsecond=7))
     assert order().retry != first
+
+
+def refuse(table: CapturedTable) -> None:
+    table.schemas.filter(decision="waiting").update(decision="refused", decided_by="ada")
+
+
+def test_a_table_whose_change_was_refused_begins_anew_with_its_newest_schema(
+    users: CapturedTable, now: datetime
+) -> None:
+    shop = users.pipeline
+    schemas_take(shop, [schema(2, "TRUNCATE TABLE users")], now=now)
+    schemas_take(shop, [schema(3, "ALTER TABLE users ADD pin int", pin="int(11)")], now=now)
+    assert table_row(tables_of(shop).get()).state is TableState.HELD
+    assert [one.is_held for one in order().schemas] == [False, True, True]
+    # While it waits, a change of protections goes on with the schemas that it has.
+    assert changed(users, now, phone="hash:PII")
+    assert len(order_after_place("file:/ods/2").schemas) == 3
+
+    refuse(users)
+    assert table_row(tables_of(shop).get()).state is TableState.HELD
+    assert changed(users, now, pin="redact", phone="hash:PII")
+    row = CapturedTable.objects.get()
+    assert (row.first_schema, row.n_reloads, row.loaded_at) == (3, 2, None)
+    found = order_after_place("file:/ods/3")
+    assert [(one.number, one.is_held) for one in found.schemas] == [(3, False)]
+    assert found.first_schema == 3
+    assert found.protections == {"phone": "hash:PII", "pin": "redact"}
+    assert "pin" in {one.name for one in found.columns}
+    assert table_row(tables_of(shop).get()).state is TableState.LOADING
+    assert not changed(row, now, pin="redact", phone="hash:PII"), "the same again"
+
+    # What comes later is judged against the new table's schema.
+    wider = schema(4, "ALTER TABLE users MODIFY pin bigint", pin="bigint(20)")
+    schemas_take(shop, [wider], now=now)
+    assert [(one.number, one.is_held) for one in order().schemas] == [(3, False), (4, False)]
+
+
+def test_a_table_that_begins_anew_is_protected_as_its_newest_schema_can_be(
+    users: CapturedTable, now: datetime
+) -> None:
+    gone = TableSchema("shop", "users", 2, 200, (Column("id", "int(11)"),), ("id",), "CREATE")
+    schemas_take(users.pipeline, [gone], now=now)
+    refuse(users)
+    with pytest.raises(RuleViolation, match="phone"):
+        changed(users, now, partition="", phone="hash:PII")
+    with pytest.raises(RuleViolation, match="day"):
+        changed(users, now, partition="day")
+    assert CapturedTable.objects.get().first_schema == 1
+    assert changed(users, now, partition="")
+    assert [one.name for one in order_after_place("file:/ods/2").columns] == ["id"]
