@@ -4,15 +4,16 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('pipelines', '0005_topics'),
+        ("pipelines", "0005_topics"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='capturedtable',
-            name='first_schema',
-            field=models.PositiveIntegerField(default=1, help_text="with which the lake's table began; older ones are not applied"),
+            model_name="capturedtable",
+            name="first_schema",
+            field=models.PositiveIntegerField(
+                default=1, help_text="with which the lake's table began; older ones are not applied"
+            ),
         ),
     ]
