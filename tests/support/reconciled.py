@@ -1,6 +1,7 @@
 """A captured database whose changes are applied to Hudi tables and compared, in this process."""
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -50,7 +51,9 @@ class Reconciled:
     @cached_property
     def log(self) -> Changelog:
         """The changelog."""
-        return KafkaLog(self.kafka) if self.kafka else self.shop.log()
+        if self.kafka is None:
+            return self.shop.log()
+        return KafkaLog(self.kafka, password=self.kafka.password(os.environ))
 
     def capture(self, *repairs: Repair) -> Changelog:
         """Capture what is there."""
