@@ -77,6 +77,7 @@ class KafkaClient:
             **self._settings,
             isolation_level="read_committed",
             enable_auto_commit=False,
+            allow_auto_create_topics=False,
             # Never to another place by itself: what is gone has to be said.
             auto_offset_reset="none",
             fetch_max_bytes=MOST_BYTES,
@@ -87,7 +88,7 @@ class KafkaClient:
     def translated(self) -> Iterator[None]:
         """Raise an ExternalFailure for what Kafka raises.
 
-        `cdc.kafka` may be tried again; `cdc.kafka_tls` and `cdc.kafka_login` are settings to mend.
+        `cdc.kafka` may be tried again; `cdc.kafka_tls` and `cdc.kafka_login` are settings to correct.
         """
         try:
             yield

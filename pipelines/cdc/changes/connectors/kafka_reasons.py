@@ -29,7 +29,7 @@ _AGAIN = (
 def reason_of(place: KafkaPlace, *, password: str) -> ExternalFailure | None:
     """Return why the first brokers of a place cannot be used; None where one of them can.
 
-    `cdc.kafka_tls` and `cdc.kafka_login` are for a person to mend, `cdc.kafka` may pass.
+    `cdc.kafka_tls` and `cdc.kafka_login` are for a person to correct, `cdc.kafka` may pass.
     """
     failure = None
     for server in place.servers.split(",")[:_MOST_SERVERS]:
