@@ -37,6 +37,7 @@ class Kafka(Server):
             return
         cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         tool = ["kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(settings)]
+        tool += self._format()
         done = subprocess.run(
             [*self._java("256m"), *tool], check=False, capture_output=True, text=True, timeout=120
         )
@@ -51,8 +52,16 @@ class Kafka(Server):
     def _java(memory: str) -> list[str]:
         return ["java", f"-Xmx{memory}", *SHORT_LIVED_JVM, "-cp", f"{JARS / 'kafka'}/*"]
 
+    @property
+    def _controller(self) -> str:
+        return f"{LOOPBACK}:{self._controller_port}"
+
+    def _format(self) -> Sequence[str]:
+        """Return what else the storage is formatted with."""
+        return ()
+
     def _settings(self) -> list[str]:
-        controller = f"{LOOPBACK}:{self._controller_port}"
+        controller = self._controller
         return [
             "process.roles=broker,controller",
             "node.id=1",

@@ -1,6 +1,6 @@
 """A capture as a process of its own, to be killed: `python -m tests.support.capture_process FILE`.
 
-FILE is JSON of the source's configuration and the changelog's directory.
+FILE is JSON of the source's configuration and of where the changelog is: a directory, or in Kafka.
 """
 
 import json
@@ -12,9 +12,15 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
+import msgspec
+
 from pipelines.cdc.capture.domain.config import Limits, SourceConfig
+from pipelines.cdc.capture.domain.repairs import Repair
 from pipelines.cdc.capture.services.capture import capture_run
 from pipelines.cdc.changes.connectors.directory_log import DirectoryLog
+from pipelines.cdc.changes.connectors.kafka_log import KafkaLog
+from pipelines.cdc.changes.domain.changelog import Changelog
+from pipelines.cdc.changes.domain.kafka_place import KafkaPlace
 from portal.connectors.local_filesystem import LocalFileSystem
 from portal.lake.errors import PortalError
 from portal.lake.paths import LakePath
@@ -25,9 +31,18 @@ ROOT = Path(__file__).resolve().parents[2]
 class CaptureProcess:
     """A running capture; its output is the code of the error that ended it."""
 
-    def __init__(self, config: SourceConfig, root: Path, *, failpoint: str = "") -> None:
+    def __init__(
+        self,
+        config: SourceConfig,
+        root: Path,
+        *,
+        failpoint: str = "",
+        kafka: KafkaPlace | None = None,
+    ) -> None:
         file = root.with_suffix(f".{time.monotonic_ns()}.json")
-        file.write_text(json.dumps({"config": asdict(config), "root": str(root)}))
+        place = {"root": str(root), "kafka": msgspec.to_builtins(kafka)}
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({"config": asdict(config), **place}))
         environment = {**os.environ, "LW_FAILPOINTS_ENABLED": "1"}
         if failpoint:
             environment["LW_FAILPOINT"] = failpoint
@@ -65,9 +80,14 @@ def main() -> int:
     lists = ("tables", "excluded")
     told["config"] |= {name: tuple(told["config"][name]) for name in lists}
     told["config"]["reloads"] = tuple(map(tuple, told["config"]["reloads"]))
+    told["config"]["repairs"] = msgspec.convert(told["config"]["repairs"], tuple[Repair, ...])
     config = SourceConfig(**told["config"], limits=limits)
-    log = DirectoryLog(LocalFileSystem(), LakePath.parse(told["root"]))
     try:
+        log: Changelog = (
+            KafkaLog(msgspec.convert(told["kafka"], KafkaPlace))
+            if told["kafka"]
+            else DirectoryLog(LocalFileSystem(), LakePath.parse(told["root"]))
+        )
         capture_run(config, log, lambda _: None, lambda: False)
     except PortalError as error:
         sys.stdout.write(error.code)

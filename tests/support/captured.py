@@ -13,6 +13,7 @@ from pipelines.cdc.capture.domain.loads import read as read_loads
 from pipelines.cdc.capture.engine.progress import Progress
 from pipelines.cdc.capture.services.capture import capture_run
 from pipelines.cdc.changes.connectors.directory_log import DirectoryLog
+from pipelines.cdc.changes.domain.changelog import Changelog
 from pipelines.cdc.changes.domain.positions import Position
 from pipelines.cdc.changes.domain.records import Change, Row, encode
 from pipelines.cdc.changes.domain.schemas import TableSchema
@@ -83,7 +84,14 @@ class Shop:
         until: Callable[[], bool] | None = None,
     ) -> DirectoryLog:
         """Capture in this process until the log has all that the source has, and no load runs."""
-        config, log = config or self.config(), self.log(name)
+        log = self.log(name)
+        self.capture_into(log, config or self.config(), until=until)
+        return log
+
+    def capture_into(
+        self, log: Changelog, config: SourceConfig, *, until: Callable[[], bool] | None = None
+    ) -> None:
+        """Do the same with a log of any kind."""
         there = self.position(config.epoch)
         patient = time.monotonic() + _PATIENCE
 
@@ -95,7 +103,6 @@ class Shop:
             return is_caught_up(log, there)
 
         capture_run(config, log, self.reports.append, should_stop)
-        return log
 
     def table(self, name: str) -> list[Row]:
         """Return the rows of a table as a full load reads them."""
@@ -119,7 +126,7 @@ class Shop:
             source.close()
 
 
-def is_caught_up(log: DirectoryLog, there: Position) -> bool:
+def is_caught_up(log: Changelog, there: Position) -> bool:
     """Whether the log's last batch has everything up to a position, full loads included."""
     end = log.end()
     if end is None or Position.parse(end[1].end) < there:
@@ -152,6 +159,6 @@ def ordered(rows: Iterable[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: json.dumps(row, sort_keys=True))
 
 
-def schemas(log: DirectoryLog, table: str) -> list[TableSchema]:
+def schemas(log: Changelog, table: str) -> list[TableSchema]:
     """Return a table's schemas by number."""
     return [one for one in log.schemas() if one.table == table]

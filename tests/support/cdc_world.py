@@ -23,10 +23,21 @@ FIRST = (
     "create table pairs (a varchar(8) collate utf8mb4_general_ci, b int, v text,"
     " primary key (a, b))",
     "create table doomed (id int primary key auto_increment, v varchar(20) default 'y')",
+    "create table odd (id int primary key, day date)",
+    "insert into odd select seq, '2026-01-01' from seq_1_to_20",
     "insert into items select seq, concat('item ', seq), seq, seq / 3 from seq_1_to_300",
     "insert into pairs select char(97 + seq % 9), seq, concat('v', seq) from seq_1_to_200",
     "insert into doomed (v) select concat('d', seq) from seq_1_to_50",
 )
+
+
+def odd_rows(number: int) -> tuple[str, ...]:
+    """Return statements that write one good row of a round, and one whose date no calendar has."""
+    return (
+        "set sql_mode = ''",
+        f"insert into odd (id, day, extra) values ({1000 + number}, '2026-01-02', {number})",
+        f"insert into odd (id, day) values ({2000 + number}, '0000-00-00')",
+    )
 
 
 class Writer(threading.Thread):

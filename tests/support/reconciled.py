@@ -1,10 +1,12 @@
 """A captured database whose changes are applied to Hudi tables and compared, in this process."""
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,9 @@ from pipelines.cdc.applying.jobs import apply
 from pipelines.cdc.capture.domain.config import Limits
 from pipelines.cdc.capture.domain.repairs import Repair
 from pipelines.cdc.capture.services.capture import capture_run
-from pipelines.cdc.changes.connectors.directory_log import DirectoryLog
+from pipelines.cdc.changes.connectors.kafka_log import KafkaLog
+from pipelines.cdc.changes.domain.changelog import Changelog
+from pipelines.cdc.changes.domain.kafka_place import KafkaPlace
 from pipelines.cdc.changes.domain.schemas import TableSchema
 from pipelines.cdc.control.domain.plans import DecidedSchema, Decision, table_plan
 from pipelines.cdc.reconciling.domain.messages import Proof, Request, Server, Task
@@ -40,9 +44,18 @@ class Reconciled:
     config: LakeConfig
     shop: Shop
     place: Path
+    kafka: KafkaPlace | None = None
+    """Where the changelog is, if not in files."""
     _orders: dict[str, TableOrder] = field(default_factory=dict)
 
-    def capture(self, *repairs: Repair) -> DirectoryLog:
+    @cached_property
+    def log(self) -> Changelog:
+        """The changelog."""
+        if self.kafka is None:
+            return self.shop.log()
+        return KafkaLog(self.kafka, password=self.kafka.password(os.environ))
+
+    def capture(self, *repairs: Repair) -> Changelog:
         """Capture what is there."""
         config = self.shop.config(repairs=repairs)
         wanted = {one.id for one in repairs}
@@ -51,11 +64,12 @@ class Reconciled:
             told = self.shop.reports[-1].repaired if self.shop.reports else ()
             return wanted <= {one.id for one in told}
 
-        return self.shop.capture(config, until=until)
+        self.shop.capture_into(self.log, config, until=until)
+        return self.log
 
     def order(self, table: str) -> TableOrder:
         """Return the order of a table as the portal would make it."""
-        newest = schemas(self.shop.log(), table)
+        newest = schemas(self.log, table)
         plan = table_plan([DecidedSchema(newest[0], Decision.NONE)])
         number = 10 + len(self._orders)
         return self._orders.setdefault(
@@ -80,6 +94,7 @@ class Reconciled:
             id=1,
             changelog=f"file:{self.shop.root}/log",
             folder=f"file:{self.place}/apply",
+            kafka=self.kafka,
             tables=tuple(map(self.order, tables)),
         )
         return dict(
@@ -97,7 +112,7 @@ class Reconciled:
         is_over: list[bool] = []
         params = {"apply": self.orders(*tables), "stay_seconds": 600}
         job = job_for(self.spark, self.config, params)
-        log = self.shop.log()
+        log = self.log
         # Of smaller batches there would be more than the apply takes.
         config = self.shop.config(limits=Limits(seconds=1, heartbeat_seconds=1))
 
@@ -132,6 +147,7 @@ class Reconciled:
             rows_per_second=1_000_000,
             wait_seconds=300,
             most_rounds=most_rounds,
+            kafka=self.kafka,
         )
         plain: Mapping[str, Any] = json.loads(msgspec.json.encode(request))
         job = job_for(self.spark, self.config, {reconcile.REQUEST: plain})
@@ -140,7 +156,7 @@ class Reconciled:
 
     def schema(self, table: str) -> TableSchema:
         """Return the newest schema that was captured."""
-        return schemas(self.shop.log(), table)[-1]
+        return schemas(self.log, table)[-1]
 
     def repair(self, proof: Proof, table: str, number: int = 1) -> Repair:
         """Return the order to repair what a proof found."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from pipelines.cdc.reconciling.services.requests import password_of, request_of
+from pipelines.cdc.reconciling.services.requests import passwords_of, request_of
 from pipelines.cdc.reconciling.services.results import comparisons_take, differences_tell
 from pipelines.cdc.reconciling.services.schedules import KIND
 from portal.lake.counts import count_words
@@ -30,8 +30,8 @@ class CompareKind(RunKind):
         return {"reconcile": request_of(run)}
 
     def environment(self, run: Run) -> dict[str, str]:
-        """Return the job the password of the source."""
-        return password_of(run)
+        """Return the job the passwords of the source and of Kafka."""
+        return passwords_of(run)
 
     longest = timedelta(hours=20)
 

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from pipelines.cdc.changes.domain.kafka_place import MECHANISMS
 from pipelines.cdc.control.domain.spec import (
     ChangelogKind,
     TableType,
@@ -18,6 +19,13 @@ from pipelines.cdc.control.services.testing import checked_source
 from portal.access.actors import Actor
 from portal.lake.errors import PortalError
 
+_KAFKA = {
+    "servers": "bootstrap servers as host:port, several between commas",
+    "topic": "topic of the changes; <topic>.headers and <topic>.schemas lie beside it",
+    "user": "of a log-in by SASL; empty: without one",
+    "password-name": "the end of the variable LAKEWARDEN_CDC_PASSWORD_<NAME> of that log-in",
+    "ssl-ca": "absolute path of a PEM file with the brokers' signer; empty: without TLS",
+}
 AT_THE_SHELL = Actor("shell", is_staff=True, is_admin=True, is_fresh=True)
 
 
@@ -51,13 +59,28 @@ class Command(BaseCommand):
         for name, choices in (("--table-type", TableType), ("--changelog", ChangelogKind)):
             values = [one.value for one in choices]
             parser.add_argument(name, default=values[0], choices=values)
+        kafka = parser.add_argument_group("changelog in Kafka", "With --changelog KAFKA.")
+        for name, text in _KAFKA.items():
+            kafka.add_argument(f"--kafka-{name}", default="", help=text)
+        kafka.add_argument("--kafka-mechanism", default=MECHANISMS[0], choices=MECHANISMS)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Test the source, then create the pipeline."""
         try:
             protections = protections_of("\n".join(options["protect"]))
             partitions = partitions_of("\n".join(options["partition"]))
-            asked = {**options, "protections": protections, "partitions": partitions}
+            prefix = "kafka_"
+            kafka = {
+                name.removeprefix(prefix): text
+                for name, text in options.items()
+                if name.startswith(prefix)
+            }
+            asked = {
+                **options,
+                "protections": protections,
+                "partitions": partitions,
+                "kafka": kafka,
+            }
             spec = spec_of(asked)
             checked_source(spec, by=AT_THE_SHELL)
             made = pipeline_create(spec, by=AT_THE_SHELL, now=timezone.now())

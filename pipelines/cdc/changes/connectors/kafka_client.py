@@ -7,20 +7,33 @@ from typing import Any
 
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import KafkaAdminClient
-from kafka.errors import KafkaError, KafkaTimeoutError
+from kafka.errors import (
+    KafkaConnectionError,
+    KafkaError,
+    KafkaTimeoutError,
+    SaslAuthenticationFailedError,
+)
 
+from pipelines.cdc.changes.connectors.kafka_reasons import reason_of
 from pipelines.cdc.changes.domain.kafka_place import KafkaPlace
 from portal.lake.errors import ExternalFailure
 
 MOST_BYTES = 128 << 20
 SECONDS = 30.0
+_UNCLEAR = (
+    KafkaConnectionError,
+    KafkaTimeoutError,
+    SaslAuthenticationFailedError,
+    OSError,
+)
+"""What the client says of brokers that it cannot use, whatever the reason is."""
 
 
 class KafkaClient:
     """Makes consumers, producers and admin clients."""
 
     def __init__(self, place: KafkaPlace, *, password: str = "", connect_seconds: int = 10) -> None:
-        self.place = place
+        self.place, self._password = place, password
         self._settings: dict[str, Any] = {
             "bootstrap_servers": place.servers.split(","),
             "bootstrap_timeout_ms": connect_seconds * 1000,
@@ -64,6 +77,7 @@ class KafkaClient:
             **self._settings,
             isolation_level="read_committed",
             enable_auto_commit=False,
+            allow_auto_create_topics=False,
             # Never to another place by itself: what is gone has to be said.
             auto_offset_reset="none",
             fetch_max_bytes=MOST_BYTES,
@@ -72,10 +86,17 @@ class KafkaClient:
 
     @contextmanager
     def translated(self) -> Iterator[None]:
-        """Raise an ExternalFailure `cdc.kafka` for what Kafka raises; it may be tried again."""
+        """Raise an ExternalFailure for what Kafka raises.
+
+        `cdc.kafka` may be tried again; `cdc.kafka_tls` and `cdc.kafka_login` are settings to correct.
+        """
         try:
             yield
         except (KafkaError, OSError) as error:
+            if isinstance(error, _UNCLEAR):
+                reason = reason_of(self.place, password=self._password)
+                if reason is not None:
+                    raise reason from error
             raise ExternalFailure(
                 "cdc.kafka",
                 f"Kafka at {self.place.servers} failed: {type(error).__name__}: {error}.",

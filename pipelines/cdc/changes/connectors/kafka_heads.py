@@ -15,6 +15,8 @@ from pipelines.cdc.changes.domain.records import Header, decode_header
 from portal.lake.errors import PortalError
 
 NUMBER, RANGES = "number", "ranges"
+_LOOK_BACK = 16
+"""Offsets of the topic of headers that are read first for the last one; then eight times more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,29 @@ class HeadReader:
         stop = self._consumer.end_offsets([self._place])[self._place]
         for record in records_until(self._consumer, self._place, stop):
             yield head_of(record)
+
+
+def last_head(client: KafkaClient) -> Head | None:
+    """Return the header of the last batch; None of an empty log.
+
+    It reads backwards from the end and makes no topic.
+
+    Raises:
+        ExternalFailure: `cdc.kafka`.
+    """
+    place = TopicPartition(headers_topic(client.place.topic), 0)
+    with client.translated(), client.consumer() as consumer:
+        consumer.assign([place])
+        first = consumer.beginning_offsets([place])[place]
+        stop = consumer.end_offsets([place])[place]
+        begin, step = stop, _LOOK_BACK
+        while begin > first:
+            begin, step = max(first, stop - step), step * 8
+            consumer.seek(place, begin)
+            found = [head_of(record) for record in records_until(consumer, place, stop)]
+            if heads := [one for one in found if isinstance(one, Head)]:
+                return heads[-1]
+    return None
 
 
 def head_of(record: Any) -> Head | Stray:

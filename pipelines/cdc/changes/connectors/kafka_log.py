@@ -36,6 +36,7 @@ from pipelines.cdc.changes.connectors.kafka_heads import (
     Head,
     HeadReader,
     headers_topic,
+    last_head,
 )
 from pipelines.cdc.changes.domain.changelog import Batch, fenced, trimmed
 from pipelines.cdc.changes.domain.kafka_place import KafkaPlace
@@ -93,8 +94,8 @@ class KafkaLog:
 
     def end(self) -> tuple[int, Header] | None:
         """Return number and header of the last batch; None of an empty log."""
-        heads = self._heads()
-        return (heads[-1].number, heads[-1].header) if heads else None
+        head = last_head(self._client)
+        return None if head is None else (head.number, head.header)
 
     def append(self, number: int, header: Header, changes: Sequence[Change]) -> None:
         """Write a batch; StaleState `cdc.fenced` where the number is not the writer's to write."""

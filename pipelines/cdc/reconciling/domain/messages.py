@@ -9,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from pipelines.cdc.applying.domain.messages import SchemaPlan, TableOrder
+from pipelines.cdc.changes.domain.kafka_place import KafkaPlace
 from pipelines.cdc.changes.domain.schemas import TableSchema
 from pipelines.cdc.protecting.domain.protections import Protection
 from portal.lake.errors import RuleViolation
@@ -39,11 +40,12 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why it cannot be compared now; empty: it can."""
 
 
-class Request(msgspec.Struct, frozen=True):
+class Request(msgspec.Struct, frozen=True, omit_defaults=True):
     """A pipeline's tables to compare."""
 
     server: Server
     changelog: str
+    """Root of a changelog of files."""
     folder: str
     first_batch: int
     tasks: tuple[Task, ...]
@@ -53,6 +55,8 @@ class Request(msgspec.Struct, frozen=True):
     """How long to wait for the apply to come to where the source was read."""
     most_rounds: int
     """How often keys that changed meanwhile are read again, and once more."""
+    kafka: KafkaPlace | None = None
+    """Where the changelog is if it is in Kafka."""
 
 
 class Proof(msgspec.Struct, frozen=True, omit_defaults=True):

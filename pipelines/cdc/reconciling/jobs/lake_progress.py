@@ -9,10 +9,10 @@ from pipelines.cdc.applying.domain.folders import Kept, folder_of
 from pipelines.cdc.applying.domain.messages import TableOrder
 from pipelines.cdc.applying.domain.numbers import Numbers
 from pipelines.cdc.capture.domain.loads import read as read_loads
-from pipelines.cdc.changes.domain.changelog import Changelog
 from pipelines.cdc.changes.domain.positions import Position
+from pipelines.cdc.changes.domain.records import Header
 from portal.connectors.file_status import FileSystem
-from portal.lake.errors import NotVisible, StaleState
+from portal.lake.errors import ExternalFailure, NotVisible, StaleState
 from portal.lake.paths import LakePath
 
 _PAUSE = 0.5
@@ -22,7 +22,8 @@ _PAUSE = 0.5
 class LakeProgress:
     """What the changelog and the apply's own folder say of a table."""
 
-    log: Changelog
+    log_end: Callable[[], tuple[int, Header] | None]
+    """Returns number and header of the changelog's last batch."""
     fs: FileSystem
     folder: LakePath
     order: TableOrder
@@ -40,8 +41,13 @@ class LakeProgress:
         number = None
         while True:
             self.check()
-            number = number or self._batch_after(position)
-            missing = self._missing(number) if number else "the capture has not read so far"
+            try:
+                number = number or self._batch_after(position)
+                missing = self._missing(number) if number else "the capture has not read so far"
+            except ExternalFailure as error:
+                if not error.retryable:
+                    raise
+                missing = error.message.rstrip(".")
             if not missing:
                 return
             if time.monotonic() >= patient:
@@ -54,7 +60,7 @@ class LakeProgress:
 
     def _batch_after(self, position: Position) -> int | None:
         """Return the number of a batch behind which everything before a position is captured."""
-        end = self.log.end()
+        end = self.log_end()
         if end is None or Position.parse(end[1].end) < position:
             return None
         load = read_loads(end[1].loads).get((self.order.db, self.order.table))

@@ -22,7 +22,6 @@ from pipelines.cdc.applying.jobs.target import (
 from pipelines.cdc.capture.connectors.chunks import Chunks
 from pipelines.cdc.capture.connectors.source import Source
 from pipelines.cdc.capture.domain.config import SourceConfig
-from pipelines.cdc.changes.connectors.directory_log import DirectoryLog
 from pipelines.cdc.changes.domain.positions import Position
 from pipelines.cdc.reconciling.domain.keys import key_row
 from pipelines.cdc.reconciling.domain.messages import (
@@ -36,6 +35,7 @@ from pipelines.cdc.reconciling.domain.messages import (
 )
 from pipelines.cdc.reconciling.domain.verdicts import Pair, Verdict
 from pipelines.cdc.reconciling.engine.rounds import Outcome, compare
+from pipelines.cdc.reconciling.jobs.changelogs import changelog_end
 from pipelines.cdc.reconciling.jobs.comparison import Comparison
 from pipelines.cdc.reconciling.jobs.lake_progress import LakeProgress
 from pipelines.cdc.reconciling.jobs.source_rows import SourceRows
@@ -105,8 +105,8 @@ def prove(spark: SparkSession, job: JobContext, request: Request, task: Task) ->
         rows = SourceRows(
             *(config, source, chunks, task.schema, job.spool.fs, place, request.rows_per_second)
         )
-        log = DirectoryLog(fs, job.config.path(request.changelog))
-        progress = LakeProgress(log, fs, root, order, request.first_batch, job.check_control)
+        log_end = changelog_end(request, fs, job.config.path(request.changelog))
+        progress = LakeProgress(log_end, fs, root, order, request.first_batch, job.check_control)
         sides = _Sides(
             rows, Comparison(target, plan, columns, tombstones), progress, request.wait_seconds
         )

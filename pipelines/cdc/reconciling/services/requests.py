@@ -1,5 +1,6 @@
 """Says what the program that compares tables has to do."""
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from pipelines.cdc.control.services.orders import orders_of
 from pipelines.cdc.control.services.reports import schema_of
 from pipelines.cdc.control.services.sources import source_config
 from pipelines.cdc.reconciling.domain.messages import PASSWORD, Request, Server, Task
-from pipelines.cdc.reconciling.services.schedules import schedule_of
+from pipelines.cdc.reconciling.services.schedules import check_has_source, schedule_of
 from pipelines.models import CapturedTable, Pipeline
 from portal.lake.errors import RuleViolation
 from portal.runs.models import Run
@@ -25,22 +26,28 @@ def pipeline_of(run: Run) -> Pipeline | None:
     return Pipeline.objects.filter(pk=run.params.get("pipeline"), lake=run.lake).first()
 
 
-def password_of(run: Run) -> dict[str, str]:
-    """Return the environment variable with the source's password."""
+def passwords_of(run: Run) -> dict[str, str]:
+    """Return the environment variables with the passwords of the source and of Kafka."""
     row = pipeline_of(run)
-    return {} if row is None else {PASSWORD: source_config(row.spec).password}
+    if row is None or row.is_of_topics:
+        return {}
+    place = row.spec.kafka
+    log_in = {place.password_variable: place.password(os.environ)} if place and place.user else {}
+    return {PASSWORD: source_config(row.spec).password, **log_in}
 
 
 def request_of(run: Run) -> dict[str, Any]:
     """Return the request of a run as plain values.
 
     Raises:
-        RuleViolation: `comparison.pipeline`, its pipeline was deleted or has nothing to compare.
+        RuleViolation: `comparison.pipeline`, its pipeline was deleted or has nothing to compare;
+            `comparison.topics`.
     """
     row = pipeline_of(run)
     order = None if row is None else _order(row)
     if row is None or order is None:
         raise RuleViolation("comparison.pipeline", "The pipeline has nothing to compare any more.")
+    check_has_source(row)
     config = source_config(row.spec, epoch=row.epoch)
     asked = run.params.get("tables") or [one.id for one in order.tables]
     request = Request(
@@ -55,6 +62,7 @@ def request_of(run: Run) -> dict[str, Any]:
         rows_per_second=schedule_of(row).rows_per_second,
         wait_seconds=WAIT_SECONDS,
         most_rounds=MOST_ROUNDS,
+        kafka=order.kafka,
     )
     plain: dict[str, Any] = msgspec.to_builtins(request)
     return plain
@@ -78,8 +86,6 @@ def _tasks(pipeline: Pipeline, orders: Sequence[TableOrder]) -> tuple[Task, ...]
 
 def _reason(pipeline: Pipeline, row: CapturedTable, order: TableOrder) -> str:
     """Say why a table cannot be compared now; empty where it can."""
-    if pipeline.kafka:
-        return "Comparing does not read changelogs or topics in Kafka."
     if Desired.PAUSED.value in (pipeline.desired, row.desired):
         return "It is paused."
     if row.loaded_at is None:

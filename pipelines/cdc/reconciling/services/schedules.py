@@ -4,6 +4,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from pipelines.cdc.control.domain.spec import SourceKind
 from pipelines.cdc.control.domain.states import Desired
 from pipelines.cdc.control.services.pipelines import check_staff, locked
 from pipelines.cdc.reconciling.models import DEFAULT_HOUR, DEFAULT_RATE
@@ -18,6 +19,16 @@ from portal.runs.requests.services import run_request
 KIND = "pipelines.cdc_compare"
 SCHEDULE = "schedule"
 LEAST_RATE, MOST_RATE = 100, 1_000_000
+NO_SOURCE = (
+    "Topics of Kafka have no rows to compare with: each record of a topic is a row of its table, "
+    "once, and none is ever changed."
+)
+
+
+def check_has_source(pipeline: Pipeline) -> None:
+    """Refuse a pipeline of topics; RuleViolation `comparison.topics`."""
+    if pipeline.is_of_topics:
+        raise RuleViolation("comparison.topics", NO_SOURCE)
 
 
 def schedule_of(pipeline: Pipeline) -> ComparisonSchedule:
@@ -35,9 +46,10 @@ def schedule_set(
 
     Raises:
         NotAllowed: for others than admins and operators.
-        RuleViolation: `comparison.schedule`.
+        RuleViolation: `comparison.schedule`, `comparison.topics`.
     """
     check_staff(by)
+    check_has_source(pipeline)
     if hour is not None and not 0 <= hour <= 23:
         raise RuleViolation("comparison.schedule", "The hour is 0 to 23.", field="hour")
     if not LEAST_RATE <= rows_per_second <= MOST_RATE:
@@ -74,9 +86,11 @@ def comparison_request(
 
     Raises:
         NotAllowed: for others than admins and operators.
+        RuleViolation: `comparison.topics`.
         StaleState: `comparison.running`, one of the pipeline has not ended.
     """
     check_staff(by)
+    check_has_source(pipeline)
     with transaction.atomic():
         row = locked(pipeline)
         if open_run_of(row) is not None:
@@ -97,7 +111,8 @@ def open_run_of(pipeline: Pipeline) -> Run | None:
 def comparisons_due(lake: str, *, now: datetime) -> None:
     """Ask for the comparison of a day of every pipeline whose hour has come; again: nothing."""
     local = now.astimezone(get_lake(lake).zone)
-    running = Pipeline.objects.filter(lake=lake, desired=Desired.RUNNING.value)
+    wanted = {"desired": Desired.RUNNING.value, "kind": SourceKind.MYSQL.value}
+    running = Pipeline.objects.filter(lake=lake, **wanted)
     for row in running.select_related("comparison_schedule").order_by("pk"):
         hour = getattr(row, "comparison_schedule", None)
         due = hour.hour if hour else DEFAULT_HOUR

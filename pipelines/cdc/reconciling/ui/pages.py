@@ -23,7 +23,7 @@ from pipelines.cdc.reconciling.selectors.comparisons import (
     last_repair,
 )
 from pipelines.cdc.reconciling.services.repairs import needs_admin
-from pipelines.cdc.reconciling.services.schedules import open_run_of, schedule_of
+from pipelines.cdc.reconciling.services.schedules import NO_SOURCE, open_run_of, schedule_of
 from pipelines.models import CapturedTable, DifferingKey, TableComparison
 from portal.ui.frame.context import person
 from portal.ui.lists.csv import stream_csv
@@ -111,6 +111,7 @@ def comparisons(request: HttpRequest, name: str) -> HttpResponseBase:
         "filter": chosen,
         "page": page,
         "table": table,
+        "no_source": NO_SOURCE if found.is_of_topics else "",
         "schedule": schedule_of(found),
         "run": open_run_of(found),
         "hours": range(24),
@@ -145,6 +146,7 @@ def table_comparisons(request: HttpRequest, name: str, pk: int) -> HttpResponseB
         "needs_admin": last is not None and needs_admin(last),
         "is_admin": user.is_lake_admin,
         "run": open_run_of(found),
+        "no_source": NO_SOURCE if found.is_of_topics else "",
     }
     return render(request, "pipelines/table_comparisons.html", context)
 

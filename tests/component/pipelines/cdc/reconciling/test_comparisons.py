@@ -4,12 +4,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from pipelines.cdc.applying.domain.messages import TableOrder
 from pipelines.cdc.capture.domain.repairs import Repaired
 from pipelines.cdc.capture.engine.progress import Progress
-from pipelines.cdc.control.domain.spec import spec_of
+from pipelines.cdc.changes.domain.kafka_place import KafkaPlace
+from pipelines.cdc.control.domain.spec import spec_of, topics_spec
 from pipelines.cdc.control.domain.states import Desired
 from pipelines.cdc.control.services.pipelines import pipeline_create
 from pipelines.cdc.control.services.reports import progress_take
@@ -41,6 +43,8 @@ from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.notices.models import Notice
 from portal.runs.models import Run
 from tests.component.conftest import LAKE, People
+from tests.component.pipelines.cdc.control.test_pipeline_pages import page, signed_in
+from tests.component.pipelines.cdc.control.test_topics import GOOD as TOPICS
 from tests.component.pipelines.cdc.reconciling.compared import (
     DIFFERENT,
     WITH_EXTRA,
@@ -141,6 +145,26 @@ class TestWhatIsAsked:
         assert (task.order.location, task.schema.number, task.reason) == ("file:/ods/orders", 1, "")
         assert (request.server.epoch, request.rows_per_second) == (0, 20_000)
 
+    def test_a_changelog_in_kafka_goes_out_with_its_log_in_by_name(
+        self, table: CapturedTable, now: datetime, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("LAKEWARDEN_CDC_PASSWORD_KAFKA", "other secret")
+        place = KafkaPlace("b:9092", "changes", "lake", "KAFKA")
+        Pipeline.objects.update(changelog="KAFKA", kafka=msgspec.to_builtins(place))
+        table.refresh_from_db()
+        run = comparison_request(table.pipeline, None, by=OTTO, now=now)
+        assert CompareKind().environment(run) == {
+            PASSWORD: "secret",
+            "LAKEWARDEN_CDC_PASSWORD_KAFKA": "other secret",
+        }
+        asked = CompareKind().request(run)["reconcile"]
+        assert "secret" not in str(asked)
+        request = read_request(asked)
+        assert (request.kafka, [one.reason for one in request.tasks]) == (place, [""])
+        monkeypatch.delenv("LAKEWARDEN_CDC_PASSWORD_KAFKA")
+        with pytest.raises(RuleViolation, match="LAKEWARDEN_CDC_PASSWORD_KAFKA is not set"):
+            CompareKind().environment(run)
+
     @pytest.mark.parametrize(
         ("change", "reason"),
         [
@@ -173,6 +197,25 @@ class TestWhatIsAsked:
         assert CompareKind().environment(run) == {}
         with pytest.raises(RuleViolation):
             CompareKind().request(run)
+
+
+def test_topics_have_no_source_to_compare_with(
+    lake: LakeConfig, people: People, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAKEWARDEN_CDC_PASSWORD_KAFKA", "secret")
+    events = pipeline_create(topics_spec(TOPICS), by=ADA, now=now)
+    with pytest.raises(RuleViolation) as refused:
+        comparison_request(events, None, by=OTTO, now=now)
+    assert refused.value.code == "comparison.topics"
+    with pytest.raises(RuleViolation):
+        schedule_set(events, hour=3, rows_per_second=5_000, by=OTTO, now=now)
+    comparisons_due(LAKE, now=now + 2 * DAY)
+    assert runs() == []
+    otto = signed_in(people.operator)
+    text = page(otto, "comparisons", "events")
+    assert "no rows to compare with" in text
+    assert "Compare now" not in text
+    assert "Comparisons" not in page(otto, "pipeline", "events")
 
 
 def test_what_differs_is_kept_and_told_once(

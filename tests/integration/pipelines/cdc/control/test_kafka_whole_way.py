@@ -8,12 +8,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 from kafka import KafkaProducer
 from kafka.admin import KafkaAdminClient
 from pyspark.sql import SparkSession
 
 from pipelines.cdc.capture.domain.findings import Level
+from pipelines.cdc.changes.domain.kafka_place import KafkaPlace
 from pipelines.cdc.changes.domain.positions import Position
 from pipelines.cdc.control import run_kinds
 from pipelines.cdc.control.domain.spec import PipelineSpec, spec_of, topics_spec
@@ -72,6 +74,26 @@ def rows(spark: SparkSession, pipeline: Pipeline, *columns: str) -> list[tuple[A
     spark.catalog.clearCache()
     frame = spark.read.format("hudi").load(CapturedTable.objects.get(pipeline=pipeline).location)
     return sorted(tuple(row) for row in frame.select(*columns).collect())
+
+
+def test_a_shell_creates_a_pipeline_with_its_changelog_in_kafka(
+    ods: str, kafka: Kafka, shop: Shop
+) -> None:
+    shop.run("create table orders (id int primary key)")
+    asked = [
+        *("shop", "--lake", LAKE, "--host", LOOPBACK, "--port", str(shop.server.port)),
+        *("--user", CAPTURE_USER, "--password-name", "SHOP"),
+        *("--server-id", str(shop.server_id), "--patterns", f"{shop.db}.*", "--target-db", ods),
+        *("--changelog", "KAFKA", "--kafka-topic", f"changes.{shop.db}"),
+    ]
+    with pytest.raises(CommandError, match=r"Kafka at 127\.0\.0\.1:1 "):
+        call_command("cdc_pipeline", *asked, "--kafka-servers", "127.0.0.1:1")
+    assert not Pipeline.objects.exists()
+    for _ in range(2):
+        call_command("cdc_pipeline", *asked, "--kafka-servers", kafka.address)
+    made = Pipeline.objects.get()
+    assert made.spec.kafka == KafkaPlace(kafka.address, f"changes.{shop.db}")
+    assert made.changelog == "KAFKA"
 
 
 def test_changes_and_a_topic_come_through_kafka_into_the_lake(

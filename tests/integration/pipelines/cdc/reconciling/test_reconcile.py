@@ -7,6 +7,9 @@ import pytest
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from pipelines.cdc.changes.connectors import kafka_heads
+from pipelines.cdc.changes.domain.kafka_place import KafkaPlace
+from stack.servers.kafka import Kafka
 from tests.integration.pipelines.cdc.capture.test_texts import TYPES
 from tests.support.captured import Shop
 from tests.support.reconciled import Reconciled
@@ -63,6 +66,18 @@ def damaged(rows: DataFrame) -> DataFrame:
 
 
 def test_damage_is_found_and_repaired(pipeline: Reconciled, shop: Shop) -> None:
+    damage_is_found_and_repaired(pipeline, shop)
+
+
+def test_damage_is_found_and_repaired_by_a_changelog_in_kafka(
+    pipeline: Reconciled, shop: Shop, kafka: Kafka, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline.kafka = KafkaPlace(kafka.address, f"changes.{shop.db}")
+    monkeypatch.setattr(kafka_heads, "_LOOK_BACK", 1)  # so that the end is looked for twice
+    damage_is_found_and_repaired(pipeline, shop)
+
+
+def damage_is_found_and_repaired(pipeline: Reconciled, shop: Shop) -> None:
     shop.run(
         "create table carts (word varchar(20), id int, qty int, one varchar(9), two varchar(9), "
         "primary key (word, id))",
