@@ -88,7 +88,8 @@ class KafkaClient:
     def translated(self) -> Iterator[None]:
         """Raise an ExternalFailure for what Kafka raises.
 
-        `cdc.kafka` may be tried again; `cdc.kafka_tls` and `cdc.kafka_login` are settings to correct.
+        `cdc.kafka` may be tried again; `cdc.kafka_tls` and `cdc.kafka_login` are settings that a
+        person corrects.
         """
         try:
             yield
