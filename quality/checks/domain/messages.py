@@ -82,7 +82,7 @@ class MetricValue(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class WindowValues(msgspec.Struct, frozen=True, omit_defaults=True):
-    """All metrics of one window."""
+    """All metrics of one window, and its row count whether that was asked for or not."""
 
     window: str
     n_rows: int

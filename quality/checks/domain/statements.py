@@ -1,6 +1,6 @@
 """Which SQL a rule may contain: a condition, or one query that reads and returns a number."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import sqlglot
 from sqlglot import exp
@@ -54,11 +54,6 @@ def check_query(text: str, *, databases: Collection[str] = ()) -> None:
         _check_table(table, local, databases)
 
 
-def with_rows(text: str, name: str) -> str:
-    """Return the query with the window's rows as a view of this name."""
-    return text.replace(ROWS, name)
-
-
 def tables_of(text: str) -> tuple[str, ...]:
     """Return the tables that a checked query reads besides the window's rows: `db.table`."""
     tree = _parse(text.replace(ROWS, _ROWS_NAME))
@@ -99,3 +94,22 @@ def _check_functions(tree: exp.Expr) -> None:
 
 def _unreadable(error: sqlglot.errors.SqlglotError) -> ValueError:
     return ValueError(f"it cannot be read as SQL: {str(error).splitlines()[0].rstrip('.')}")
+
+
+def rendered(text: str, *, rows: str, names: Mapping[str, str]) -> str:
+    """Return a checked query as it is run: from what was parsed, with views for its tables.
+
+    `names` has a view for each of `tables_of`.
+    """
+
+    def replaced(node: exp.Expr) -> exp.Expr:
+        is_rows = node.name == _ROWS_NAME
+        if not isinstance(node, exp.Table) or not (node.db or is_rows):
+            return node  # a name of the query's own WITH stays
+        name = rows if is_rows else names[f"{node.db}.{node.name}"]
+        alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name))
+        table = exp.Table(this=exp.to_identifier(name, quoted=True))
+        table.set("alias", alias)
+        return table
+
+    return _parse(text.replace(ROWS, _ROWS_NAME)).transform(replaced).sql(dialect=_DIALECT)
