@@ -6,6 +6,7 @@ from typing import Any
 
 from py4j.java_gateway import JavaPackage
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from portal.lake.errors import ExternalFailure
 from quality.checks.jobs.errors import NotIncremental
@@ -53,19 +54,23 @@ class HudiRows:
         Raises:
             NotIncremental: One of them did something else, or `since` is archived.
         """
-        self._check_inserted(since)
+        instants = self._inserts_after(since)
         reader = self.spark.read.format("hudi").option(_QUERY, "incremental")
-        return (
+        frame = (
             reader.option("hoodie.datasource.read.begin.instanttime", since)
             .option("hoodie.datasource.read.end.instanttime", self.commit)
             .load(self.location)
         )
+        # Hudi returns no rows where its column of instants is not among those that are read.
+        return frame.where(F.col("_hoodie_commit_time").isin(instants))
 
     def is_settled(self) -> bool:
         """Return whether no commit was completed while rows were read."""
         return _newest(_client(self.spark, self.location)) == self.commit
 
-    def _check_inserted(self, since: str) -> None:
+    def _inserts_after(self, since: str) -> list[str]:
+        """Return the instants of the rows that were inserted since."""
+        found: list[str] = []
         timeline = self.java.getActiveTimeline().getCommitsTimeline().filterCompletedInstants()
         is_known = False
         for instant in _listed(timeline):
@@ -82,11 +87,13 @@ class HudiRows:
                 raise NotIncremental(
                     f"Commit {instant.requestedTime()} changed or removed rows ({operation})."
                 )
+            found.append(str(instant.requestedTime()))
         if not is_known:
             raise NotIncremental(
                 f"The commit completed at {since} is not on the active timeline any more: it was "
                 "archived, or rolled back."
             )
+        return found
 
 
 def _client(spark: SparkSession, location: str) -> Any:
