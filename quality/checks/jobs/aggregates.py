@@ -7,9 +7,10 @@ numbers as two halves that cannot overflow, of decimals as Spark adds them.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
+from pyspark import SparkContext
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -19,7 +20,9 @@ from quality.checks.domain.reasons import Reason
 from quality.checks.domain.states import State
 from quality.checks.jobs.errors import JAVA_ERRORS, Unmeasured, unmeasured
 
+_EXACT = Context(prec=80)
 _HALF = 32
+_DIGITS_OF_LONG = 18
 _WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _FLOATING = (T.FloatType, T.DoubleType)
 _NUMBERS = (*_WHOLE, *_FLOATING, T.DecimalType)
@@ -30,6 +33,15 @@ _ACCURACY = 10_000
 _DISTINCT_ERROR = 0.02
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Which aggregate of a pass is which field of a metric's state."""
+
+    names: Mapping[str, str]
+    scale: int = 0
+    """Numbers are whole, counted in units of ten to the power of minus this."""
+
+
 @dataclass
 class Aggregates:
     """The distinct aggregates of one pass over a frame."""
@@ -38,18 +50,21 @@ class Aggregates:
     columns: dict[str, Column] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)
 
-    def add(self, metric: Metric) -> dict[str, str]:
-        """Add what a metric needs; returns which aggregate is which field of its state.
+    def add(self, metric: Metric) -> Parts:
+        """Add what a metric needs.
 
         Raises:
             Unmeasured: A column is not there or of the wrong type, or the filter cannot be read.
         """
         rows = self._filter(metric.where)
-        wanted = _wanted(metric, self._column(metric)) if metric.columns else {}
+        wanted, scale = {}, 0
+        if metric.columns:
+            column, kind = self._column(metric)
+            wanted, scale = _wanted(metric, (column, kind)), _scale(metric, kind)
         named = {"n": F.count_if(rows) if rows is not None else F.count(F.lit(1))}
         for part, (function, value) in wanted.items():
             named[part] = function(value if rows is None else F.when(rows, value))
-        return {part: self._named(one) for part, one in named.items()}
+        return Parts({part: self._named(one) for part, one in named.items()}, scale)
 
     def _named(self, column: Column) -> str:
         text = str(column._jc.toString())
@@ -79,6 +94,8 @@ def column_of(frame: DataFrame, name: str) -> tuple[Column, T.DataType]:
         Unmeasured: It is not there.
     """
     column = F.col(".".join(f"`{one}`" for one in name.split(".")))
+    if name in frame.columns:
+        return column, frame.schema[name].dataType
     try:
         return column, frame.select(column).schema[0].dataType
     except JAVA_ERRORS as error:
@@ -114,6 +131,8 @@ def _of_numbers(metric: Metric, column: Column, kind: T.DataType) -> dict[str, A
     if not isinstance(kind, _NUMBERS):
         raise Unmeasured(Reason.WRONG_TYPE, f"{metric.columns[0]} is {kind.simpleString()}.")
     found: dict[str, Any] = {}
+    if _is_counted(metric, kind):
+        column, kind = _unscaled(column), T.LongType()
     if isinstance(kind, _FLOATING):
         bad = _is_bad(column)
         found["n_bad"] = (F.count_if, bad)
@@ -134,6 +153,27 @@ def _of_numbers(metric: Metric, column: Column, kind: T.DataType) -> dict[str, A
             if metric.kind is _K.STDDEV:
                 found["variance"] = (F.var_pop, column.cast("double"))
     return found
+
+
+def _is_counted(metric: Metric, kind: T.DataType) -> bool:
+    """Return whether decimals are counted as whole numbers of their last digit, which is faster."""
+    return (
+        isinstance(kind, T.DecimalType)
+        and kind.precision <= _DIGITS_OF_LONG
+        and metric.kind in {_K.MIN, _K.MAX, _K.SUM, _K.MEAN, _K.STDDEV}
+    )
+
+
+def _scale(metric: Metric, kind: T.DataType) -> int:
+    return kind.scale if isinstance(kind, T.DecimalType) and _is_counted(metric, kind) else 0
+
+
+def _unscaled(column: Column) -> Column:
+    """Return a decimal's digits as a whole number; Spark's own sums of short decimals do so too."""
+    context: Any = SparkContext._active_spark_context
+    sql = context._jvm.org.apache.spark.sql
+    digits = sql.catalyst.expressions.UnscaledValue(column._jc.expr())
+    return Column(sql.Column(digits))
 
 
 def _sums(column: Column, kind: T.DataType) -> dict[str, Any]:
@@ -194,16 +234,17 @@ def _micros(column: Column) -> Column:
     return F.unix_micros(column.cast("timestamp"))
 
 
-def state_of(metric: Metric, parts: Mapping[str, str], row: Mapping[str, Any]) -> State:
+def state_of(metric: Metric, parts: Parts, row: Mapping[str, Any]) -> State:
     """Return the state of a metric from a row of the pass.
 
     Raises:
         Unmeasured: A sum does not fit into Spark's decimals.
     """
-    got = {part: row[name] for part, name in parts.items()}
+    got = {part: row[name] for part, name in parts.names.items()}
+    unit = Decimal(1).scaleb(-parts.scale)
     n, n_values = int(got["n"] or 0), int(got.get("n_values") or 0)
     is_null = metric.kind in {_K.NULL_RATE, _K.NULL_COUNT}
-    total = _total(got)
+    total = _total(got, unit)
     n_bad = int(got.get("n_bad") or 0)
     if {"total", "total_high"} & set(got) and n_values > n_bad and not total:
         raise Unmeasured(Reason.FAILED, "The sum has more digits than a decimal can hold.")
@@ -216,26 +257,30 @@ def state_of(metric: Metric, parts: Mapping[str, str], row: Mapping[str, Any]) -
         n_hits=n - n_values if is_null else int(got.get("n_hits") or 0),
         n_bad=n_bad,
         total=total,
-        deviations=float(variance) * n_good if variance is not None else 0.0,
-        low=_extreme(got.get("low"), got.get("low_micros")),
+        deviations=float(variance) * float(unit) ** 2 * n_good if variance is not None else 0.0,
+        low=_extreme(got.get("low"), got.get("low_micros"), unit),
         high=_extreme(
             None if metric.kind is _K.FRESHNESS else got.get("high"),
             got.get("high") if metric.kind is _K.FRESHNESS else got.get("high_micros"),
+            unit,
         ),
         number=None if number is None else float(number),
     )
 
 
-def _total(got: Mapping[str, Any]) -> str:
+def _total(got: Mapping[str, Any], unit: Decimal) -> str:
     if got.get("total_high") is not None:
-        return str((int(got["total_high"]) << _HALF) + int(got["total_low"]))
+        whole = (int(got["total_high"]) << _HALF) + int(got["total_low"])
+        return str(_EXACT.multiply(Decimal(whole), unit))
     return "" if got.get("total") is None else _text(got["total"])
 
 
-def _extreme(value: Any, micros: Any) -> str:
+def _extreme(value: Any, micros: Any, unit: Decimal) -> str:
     if micros is not None:
         return str(Decimal(int(micros)) / 1_000_000)
-    return "" if value is None else _text(value)
+    if value is None:
+        return ""
+    return str(value * unit) if isinstance(value, int) else _text(value)
 
 
 def _text(value: Any) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 
 from portal.spark.job import JobContext
 from quality.checks.domain.messages import (
@@ -100,7 +100,7 @@ class Measurement:
         for one in plan.schema:
             self._of_schema(frame, one)
         if plan.one_pass:
-            answers, counts = one_pass(frame, window, plan.one_pass, self.budget)
+            answers, counts = one_pass(frame, self._window_of(windows), plan.one_pass, self.budget)
             self._add(answers)
             self.rows_read += sum(counts.values())
         for group in plan.grouped:
@@ -108,6 +108,9 @@ class Measurement:
         separate = self._separate(frame, windows)
         self._add({one.key: dict(separate.measure(one)) for one in plan.single})
         self.n_passes += plan.n_passes
+
+    def _window_of(self, windows: Sequence[str]) -> Column | str:
+        return windows[0] if len(windows) == 1 else self.table.window_of()
 
     def _add(self, answers: Answers) -> None:
         for key, one in answers.items():
@@ -127,7 +130,7 @@ class Measurement:
                 raise NotIncremental("There are no earlier states of its windows.")
             newer = self.table.newer(earlier.commit, known)
             found, counts = one_pass(
-                newer, self.table.window_of(), tuple(mergeable.values()), self.budget
+                newer, self._window_of(known), tuple(mergeable.values()), self.budget
             )
         except NotIncremental as error:
             self.note = str(error)

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from quality.checks.domain.metrics import Metric, MetricKind
 from quality.checks.domain.plan import GroupPass
 from quality.checks.domain.states import State
-from quality.checks.jobs.aggregates import Aggregates, column_of, state_of
+from quality.checks.jobs.aggregates import Aggregates, Parts, column_of, state_of
 from quality.checks.jobs.budget import Budget
 from quality.checks.jobs.errors import JAVA_ERRORS, Unmeasured, unmeasured
 
@@ -21,9 +21,11 @@ _ROWS = Metric(kind=MetricKind.ROW_COUNT)
 
 
 def one_pass(
-    frame: DataFrame, window: Column, metrics: Sequence[Metric], budget: Budget
+    frame: DataFrame, window: Column | str, metrics: Sequence[Metric], budget: Budget
 ) -> tuple[Answers, dict[str, int]]:
     """Measure metrics in one aggregate; returns their states, and the rows by window.
+
+    `window` is a row's window, or that of all rows where there is one.
 
     A metric that cannot be measured has that as its answer. Where the pass fails as it runs, its
     metrics are measured in halves, until those are found that fail.
@@ -32,7 +34,7 @@ def one_pass(
         Unmeasured: Not even rows can be counted.
     """
     pass_ = Aggregates(frame)
-    parts: dict[str, dict[str, str]] = {}
+    parts: dict[str, Parts] = {}
     answers: Answers = {}
     counted = pass_.add(_ROWS)
     for one in metrics:
@@ -49,12 +51,12 @@ def one_pass(
         return _in_halves(frame, window, wanted, budget, answers, unmeasured(error))
     for one in wanted:
         answers[one.key] = {key: _state(one, parts[one.key], row) for key, row in rows.items()}
-    return answers, {key: int(row[counted["n"]]) for key, row in rows.items()}
+    return answers, {key: int(row[counted.names["n"]]) for key, row in rows.items()}
 
 
 def _in_halves(
     frame: DataFrame,
-    window: Column,
+    window: Column | str,
     metrics: Sequence[Metric],
     budget: Budget,
     answers: Answers,
@@ -110,7 +112,7 @@ def _grouped(kind: MetricKind, row: Mapping[str, Any]) -> State:
     return State(n=n_rows, n_values=n_groups, number=float(numbers[kind]()))
 
 
-def _state(metric: Metric, parts: Mapping[str, str], row: Mapping[str, Any]) -> State | Unmeasured:
+def _state(metric: Metric, parts: Parts, row: Mapping[str, Any]) -> State | Unmeasured:
     try:
         return state_of(metric, parts, row)
     except Unmeasured as error:
@@ -118,7 +120,10 @@ def _state(metric: Metric, parts: Mapping[str, str], row: Mapping[str, Any]) -> 
 
 
 def _collect(
-    frame: DataFrame, window: Column, columns: Sequence[Column]
+    frame: DataFrame, window: Column | str, columns: Sequence[Column]
 ) -> dict[str, Mapping[str, Any]]:
+    if isinstance(window, str):
+        # Spark takes longer to find a row's group than to count the row.
+        return {window: frame.agg(*columns).collect()[0].asDict()}
     found = frame.groupBy(window.alias(WINDOW)).agg(*columns).collect()
     return {row[WINDOW]: row.asDict() for row in found if row[WINDOW] is not None}
