@@ -129,6 +129,11 @@ class RuleResult(models.Model):
         """What it came to, as pages show it."""
         return f"CHECK_{self.outcome.upper()}"
 
+    @property
+    def holds_back(self) -> bool:
+        """Whether the window may not become ready by rule unless it is waived."""
+        return self.severity == Severity.BLOCK.value and self.outcome != Outcome.PASSED.value
+
 
 class Waiver(models.Model):
     """Lets a window become ready although a blocking rule did not pass; two people say so."""

@@ -8,8 +8,6 @@ from portal.access.models import User
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.reasons import check_text
-from quality.checks.domain.judge import Outcome
-from quality.checks.domain.rules import Severity
 from quality.models import RuleResult, Waiver
 
 
@@ -66,8 +64,8 @@ def waiver_confirm(result: RuleResult, *, user: User, now: datetime) -> Waiver:
 
 def _locked(result: RuleResult) -> RuleResult:
     rows = RuleResult.objects.select_for_update().select_related("check_set")
-    row = rows.filter(pk=result.pk, severity=Severity.BLOCK.value).first()
-    if row is None or row.outcome == Outcome.PASSED.value:
+    row = rows.filter(pk=result.pk).first()
+    if row is None or not row.holds_back:
         raise _stale()
     return row
 
