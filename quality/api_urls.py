@@ -2,8 +2,9 @@
 
 from django.urls import URLPattern
 
+from quality.checks import urls as checks
 from quality.freshness import urls as freshness
 
 app_name = "readiness-api"
 
-urlpatterns: list[URLPattern] = [*freshness.api_urlpatterns]
+urlpatterns: list[URLPattern] = [*freshness.api_urlpatterns, *checks.api_urlpatterns]

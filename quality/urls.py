@@ -2,9 +2,14 @@
 
 from django.urls import URLPattern
 
+from quality.checks import urls as checks
 from quality.freshness import urls as freshness
 from quality.ready_flag import urls as ready_flag
 
 app_name = "readiness"
 
-urlpatterns: list[URLPattern] = [*freshness.ui_urlpatterns, *ready_flag.ui_urlpatterns]
+urlpatterns: list[URLPattern] = [
+    *freshness.ui_urlpatterns,
+    *ready_flag.ui_urlpatterns,
+    *checks.ui_urlpatterns,
+]

@@ -31,7 +31,7 @@ from portal.spark.spool import Spool
 
 _PR_SET_PDEATHSIG = 1
 # Only programs of the areas are started: `<area>.<capability>.jobs`, or a module below it.
-_JOB = re.compile(r"(lifecycle|refresh|optimizer|pipelines)\.(\w+\.)*jobs(\.\w+)*")
+_JOB = re.compile(r"(lifecycle|refresh|optimizer|quality|pipelines)\.(\w+\.)*jobs(\.\w+)*")
 
 
 def main(argv: list[str]) -> int:

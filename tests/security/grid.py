@@ -5,6 +5,7 @@ it is.
 """
 
 from tests.security.answers_grid import ANSWERS
+from tests.security.checks_grid import CHECKS
 from tests.security.grid_bodies import (
     DAYS,
     DECISION,
@@ -373,4 +374,5 @@ GRID: dict[str, Row] = {
     **dict.fromkeys(("optimizer:queue-live", "optimizer-api:queue-now"), Row(SIGNED_IN)),
     **CLUSTERS,
     **PIPELINES,
+    **CHECKS,
 }

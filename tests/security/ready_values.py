@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from quality.models import ExpectedPartition, FreshnessRule
+from quality.models import CheckSet, ExpectedPartition, FreshnessRule, RuleResult
 
 
 def ready_values(now: datetime) -> Mapping[str, Any]:
-    """Make a table with a time and one day that is late; returns its id."""
+    """Make a table with a time, a day that is late, and a check that failed; returns their ids."""
     rule = FreshnessRule.objects.create(
         lake="main",
         db="sales",
@@ -31,4 +31,25 @@ def ready_values(now: datetime) -> Mapping[str, Any]:
         due_at=now - timedelta(hours=23),
         reason="The metastore has no partition of it yet.",
     )
-    return {"ready_rule_id": rule.pk}
+    checks = CheckSet.objects.create(
+        lake="main",
+        db="sales",
+        table="orders",
+        owner="alice",
+        document={
+            "table": "sales.orders",
+            "rules": [{"metric": "row_count", "name": "enough", "min": 1, "severity": "block"}],
+        },
+        set_by="alice",
+        set_at=now,
+        next_at=now + timedelta(days=1),
+    )
+    result = RuleResult.objects.create(
+        check_set=checks,
+        rule="enough",
+        severity="block",
+        outcome="failed",
+        text="row_count is 0, below the minimum of 1.",
+        judged_at=now,
+    )
+    return {"ready_rule_id": rule.pk, "check_set_id": checks.pk, "check_result_id": result.pk}

@@ -83,11 +83,18 @@ class FreshnessDecision:
 
 
 def rule_on(
-    rule: Rule, period: Period, seen: Seen, *, sources: Sequence[Source] = (), now: datetime
+    rule: Rule,
+    period: Period,
+    seen: Seen,
+    *,
+    sources: Sequence[Source] = (),
+    held_back: Sequence[str] = (),
+    now: datetime,
 ) -> FreshnessDecision:
     """Decide on one period from what the metastore has of it.
 
-    Where the rule has a delay, pipelines must have applied `sources` up to it.
+    Where the rule has a delay, pipelines must have applied `sources` up to it. `held_back` has
+    what else keeps the period from being ready by rule.
     """
     if not seen.n_partitions:
         return FreshnessDecision(Outcome.MISSING, "The metastore has no partition of it yet.")
@@ -101,6 +108,7 @@ def rule_on(
         *_time_lacks(rule, period, now=now),
         *_source_lacks(rule, period, sources),
         *_count_lacks(rule, seen),
+        *held_back,
     ]
     if lacks:
         return FreshnessDecision(Outcome.WAITS, f"The rule waits: {'; '.join(lacks)}.")

@@ -22,6 +22,7 @@ from quality.freshness.domain.cadence import Cadence, Period
 from quality.freshness.domain.inspection_schedule import FORGOTTEN, GIVEN_UP, next_inspection
 from quality.freshness.domain.ready_rule import FreshnessDecision, Outcome, Rule, Seen, rule_on
 from quality.freshness.models import OWNER_LENGTH
+from quality.freshness.services.gates import held_back
 from quality.freshness.services.sources import sources_of
 from quality.models import ExpectedPartition, FreshnessRule, FreshnessStatus
 from quality.ready_flag.services.arrivals import fresh
@@ -95,14 +96,16 @@ def _look(
     leaves = _leaves(rule, cadence, pending, metastore, keys=keys)
     told: dict[str, str] = {}
     same_as_before: list[int] = []
-    sources = sources_of(rule)
+    sources, held = sources_of(rule), held_back(rule, pending)
     for row in pending:
         before, seen_before = (row.standing, row.reason), row.seen_at
         found = leaves.get(row.start, {})
         period = Period(row.start, row.end, ())
         asked = Rule() if row.is_held else rule.rule
         seen = Seen.of([struct.parameters or {} for struct in found.values()])
-        decision = rule_on(asked, period, seen, sources=sources, now=now)
+        decision = rule_on(
+            asked, period, seen, sources=sources, held_back=held.get(row.start, ()), now=now
+        )
         if decision.outcome is Outcome.SET:
             _set(rule, found, metastore)
             told[row.spec] = decision.reason

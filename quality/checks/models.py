@@ -1,0 +1,154 @@
+"""Check sets of tables, what was measured of their windows, verdicts, and waivers of verdicts."""
+
+from typing import ClassVar, Self
+
+from django.db import models
+
+from portal.access.models import User
+from portal.access.visibility import visible_to
+from portal.lake.ids import LakeId
+from portal.lake.names import TableName
+from quality.checks.domain.documents import read_parsed
+from quality.checks.domain.judge import Outcome
+from quality.checks.domain.rules import CheckSet as Document
+from quality.checks.domain.rules import Severity
+
+EVERY_MINUTES = 60
+WINDOW_LENGTH = 256
+
+
+class CheckSetQuerySet(models.QuerySet["CheckSet"]):
+    """Check sets, cut to what somebody may see."""
+
+    def for_user(self, user: User) -> Self:
+        """Keep the rows that `user` may see."""
+        return self.filter(visible_to(user))
+
+
+class CheckSet(models.Model):
+    """The rules of one table, and when they are measured."""
+
+    lake = models.CharField(max_length=32)
+    db = models.CharField(max_length=128)
+    table = models.CharField(max_length=256)
+    owner = models.CharField(max_length=128, blank=True)
+    document = models.JSONField(help_text="as it was read from YAML")
+    version = models.PositiveIntegerField(default=0)
+    set_by = models.CharField(max_length=150)
+    set_at = models.DateTimeField()
+    every_minutes = models.PositiveIntegerField(default=EVERY_MINUTES)
+    next_at = models.DateTimeField(help_text="when it is measured next")
+    measured_at = models.DateTimeField(null=True)
+    is_paused = models.BooleanField(default=False)
+    problem = models.TextField(blank=True, help_text="why it could not be measured last time")
+
+    objects = CheckSetQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["lake", "db", "table"], name="checks_set_once")
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["lake", "next_at"], name="checks_set_next"),
+            models.Index(fields=["owner"], name="checks_set_owner"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.db}.{self.table}"
+
+    @property
+    def hive(self) -> TableName:
+        """The table as the platform knows it."""
+        return TableName(LakeId(self.lake), self.db, self.table)
+
+    @property
+    def checks(self) -> Document:
+        """The rules."""
+        return read_parsed(self.document)
+
+
+class Measurement(models.Model):
+    """One metric of one window, as it was measured last."""
+
+    check_set = models.ForeignKey(CheckSet, on_delete=models.CASCADE, related_name="measurements")
+    window = models.CharField(max_length=WINDOW_LENGTH, blank=True)
+    metric = models.CharField(max_length=200)
+    value = models.FloatField(null=True)
+    reason = models.CharField(max_length=32, blank=True, help_text="why it has no value")
+    detail = models.TextField(blank=True)
+    state = models.JSONField(null=True, help_text="what later commits can be merged into")
+    day = models.CharField(
+        max_length=10, blank=True, help_text="of a table without windows: one value for each day"
+    )
+    measured_at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["check_set", "metric", "window", "day"], name="checks_measurement_once"
+            )
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["check_set", "measured_at"], name="checks_measurement_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.metric} of {self.window or self.check_set}"
+
+
+class RuleResult(models.Model):
+    """What a rule says of a window, by its last measurement."""
+
+    check_set = models.ForeignKey(CheckSet, on_delete=models.CASCADE, related_name="results")
+    window = models.CharField(max_length=WINDOW_LENGTH, blank=True)
+    rule = models.CharField(max_length=100)
+    severity = models.CharField(max_length=8, choices=[(one.value, one.value) for one in Severity])
+    outcome = models.CharField(max_length=8, choices=[(one.value, one.value) for one in Outcome])
+    text = models.TextField(help_text="the value, and what it was compared with")
+    value = models.FloatField(null=True)
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
+    judged_at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["check_set", "window", "rule"], name="checks_result_once"
+            )
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["check_set", "judged_at"], name="checks_result_time"),
+            models.Index(fields=["check_set", "outcome"], name="checks_result_outcome"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rule} of {self.window or self.check_set}"
+
+    @property
+    def badge(self) -> str:
+        """What it came to, as pages show it."""
+        return f"CHECK_{self.outcome.upper()}"
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether the window may not become ready by rule unless it is waived."""
+        return self.severity == Severity.BLOCK.value and self.outcome != Outcome.PASSED.value
+
+
+class Waiver(models.Model):
+    """Lets a window become ready although a blocking rule did not pass; two people say so."""
+
+    result = models.OneToOneField(RuleResult, on_delete=models.CASCADE, related_name="waiver")
+    reason = models.TextField()
+    asked_by = models.CharField(max_length=150)
+    asked_at = models.DateTimeField()
+    confirmed_by = models.CharField(max_length=150, blank=True, help_text="somebody else")
+    confirmed_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"Waiver of {self.result}"
+
+    @property
+    def holds(self) -> bool:
+        """Whether two people said so."""
+        return self.confirmed_at is not None

@@ -1,0 +1,185 @@
+"""Asks for measurements, and says what the program that measures has to do."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+import msgspec
+from django.db import transaction
+
+from portal.access.lakes import get_lake
+from portal.connectors.metastore import Metastore
+from portal.lake.errors import PortalError, RuleViolation
+from portal.lake.names import PartitionName
+from portal.runs.models import Run
+from portal.runs.requests.services import run_request
+from quality.checks.domain.messages import Request, Task, Window
+from quality.checks.domain.plan import metrics_of
+from quality.checks.services.declaring import next_time
+from quality.models import CheckSet, ExpectedPartition, FreshnessStatus
+from quality.ready_flag.services.tables import keys_of
+
+KIND = "quality.check"
+SCHEDULE = "schedule"
+MOST_SETS = 200
+MOST_WINDOWS = 100
+_NEWEST = 3
+"""Windows that are measured besides those that wait to become ready."""
+Format = Literal["hive", "iceberg", "hudi"]
+
+
+def check_request(row: CheckSet, *, windows: Sequence[str] = (), by: str, now: datetime) -> Run:
+    """Ask for the measurement of one table now: of some windows, or of those that are due.
+
+    While one of the table waits or runs that one is returned.
+
+    Raises:
+        RuleViolation: `checks.windows`, too many are named.
+    """
+    if len(windows) > MOST_WINDOWS:
+        raise RuleViolation("checks.windows", f"Name at most {MOST_WINDOWS} windows.")
+    with transaction.atomic():
+        known = CheckSet.objects.select_for_update().get(pk=row.pk)
+        running = open_run_of(known)
+        if running is not None and not windows:
+            return running
+        return _request(
+            known.lake, [known.pk], windows, by=by, subject=("table", str(known)), now=now
+        )
+
+
+def open_run_of(row: CheckSet) -> Run | None:
+    """Return the measurement that somebody asked for of a table, and that has not ended."""
+    rows = Run.objects.filter(lake=row.lake, kind=KIND, finished_at=None)
+    return rows.filter(subject_type="table", subject_id=str(row)).first()
+
+
+def checks_due(lake: str, *, now: datetime) -> int:
+    """Ask for one run of all sets that are due; returns how many they are.
+
+    While one by schedule waits or runs, what is due stays so.
+    """
+    if Run.objects.filter(lake=lake, kind=KIND, requested_by=SCHEDULE, finished_at=None).exists():
+        return 0
+    with transaction.atomic():
+        due = CheckSet.objects.select_for_update().filter(
+            lake=lake, is_paused=False, next_at__lte=now
+        )
+        rows = list(due.order_by("next_at", "pk")[:MOST_SETS])
+        if not rows:
+            return 0
+        for row in rows:
+            row.next_at = next_time(row, now=now)
+        CheckSet.objects.bulk_update(rows, ["next_at"], batch_size=200)
+        _request(lake, [row.pk for row in rows], (), by=SCHEDULE, subject=("", ""), now=now)
+    return len(rows)
+
+
+def request_of(run: Run) -> dict[str, Any]:
+    """Return the request of a run as plain values; a table that cannot be measured is left out.
+
+    Why it cannot stands at its set.
+
+    Raises:
+        ExternalFailure: the metastore does not answer.
+    """
+    rows = CheckSet.objects.filter(lake=run.lake, pk__in=run.params["sets"]).order_by("pk")
+    tasks = []
+    with Metastore.connect(get_lake(run.lake)) as metastore:
+        for row in rows:
+            try:
+                task = _task(row, metastore, run.params.get("windows") or ())
+                problem = "" if task else "No window of it is there to be measured."
+            except RuleViolation as error:
+                task, problem = None, error.message
+            CheckSet.objects.filter(pk=row.pk).update(problem=problem)
+            if task is not None:
+                tasks.append(task)
+    plain: dict[str, Any] = msgspec.to_builtins(Request(tuple(tasks)))
+    return plain
+
+
+def _task(row: CheckSet, metastore: Metastore, asked: Sequence[str]) -> Task | None:
+    struct = metastore.table_or_none(row.hive)
+    if struct is None:
+        raise RuleViolation("checks.table", "The metastore has the table no more.")
+    checks = row.checks
+    windows = [""]
+    if checks.partition_key:
+        windows = list(asked) or _windows(row, checks.partition_key, struct, metastore)
+    if not windows:
+        return None
+    return Task(
+        id=row.pk,
+        db=row.db,
+        table=row.table,
+        format=_format(struct),
+        metrics=metrics_of(checks.rules),
+        location=str(struct.sd.location or "") if struct.sd else "",
+        partition_key=checks.partition_key,
+        windows=tuple(Window(one) for one in windows),
+    )
+
+
+def _windows(row: CheckSet, key: str, struct: Any, metastore: Metastore) -> list[str]:
+    """Return the windows that are due: of periods that wait, and the newest of the metastore."""
+    waiting = ExpectedPartition.objects.filter(
+        rule__lake=row.lake,
+        rule__db=row.db,
+        rule__table=row.table,
+        standing=FreshnessStatus.UNREADY,
+        is_given_up=False,
+    )
+    specs = waiting.order_by("-start").values_list("spec", flat=True)[:MOST_WINDOWS]
+    found = [window_of(spec, key) for spec in specs]
+    if key in keys_of(struct):
+        listed = {window_of(name, key) for name in metastore.partition_names(row.hive)}
+        found += sorted(filter(None, listed), reverse=True)[:_NEWEST]
+    else:
+        found += _last_days(row)
+    return list(dict.fromkeys(filter(None, found)))[:MOST_WINDOWS]
+
+
+def window_of(spec: str, key: str) -> str:
+    """Return a key's value in the name of a partition; empty: the name does not have the key."""
+    try:
+        name = PartitionName.parse(spec)
+    except PortalError:
+        return ""
+    return dict(zip(name.keys, name.values, strict=True)).get(key) or ""
+
+
+def _last_days(row: CheckSet) -> Iterable[str]:
+    # Only Hive tables have their partitions in the metastore.
+    today = datetime.now(get_lake(row.lake).zone).date()
+    return [str(today - timedelta(days=n)) for n in range(1, _NEWEST + 1)]
+
+
+def _format(struct: Any) -> Format:
+    parameters = {key.lower(): str(value) for key, value in (struct.parameters or {}).items()}
+    if parameters.get("table_type", "").lower() == "iceberg":
+        return "iceberg"
+    provider = parameters.get("spark.sql.sources.provider", "").lower()
+    reader = str(struct.sd.inputFormat or "").lower() if struct.sd else ""
+    if provider == "hudi" or "hudi" in reader:
+        return "hudi"
+    return "hive"
+
+
+def _request(
+    lake: str,
+    sets: list[int],
+    windows: Sequence[str],
+    *,
+    by: str,
+    subject: tuple[str, str],
+    now: datetime,
+) -> Run:
+    return run_request(
+        KIND,
+        lake=lake,
+        params={"sets": sets, "windows": list(windows)},
+        requested_by=by,
+        subject=subject,
+        now=now,
+    )

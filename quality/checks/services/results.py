@@ -1,0 +1,134 @@
+"""Takes in what was measured, and judges the rules by it and by what was measured before.
+
+Taken in again nothing changes. A verdict on another value drops a waiver: two people waived what
+they saw.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+from django.db import transaction
+
+from portal.lake.errors import NotVisible
+from portal.runs.models import Run
+from portal.runs.records.spools import open_spool
+from quality.checks.domain.judge import Verdict, judge
+from quality.checks.domain.messages import MEASURED, Measured, MetricValue
+from quality.checks.domain.reasons import Reason
+from quality.checks.domain.rules import Rule
+from quality.checks.domain.windows import Reading
+from quality.models import CheckSet, Measurement, RuleResult
+
+KEPT = timedelta(days=800)
+"""A comparison with the year before needs more than a year."""
+_MOST_HISTORY = 2_000
+_AT_ONCE = 1_000
+
+
+def results_take(run: Run) -> int:
+    """Take in each table that a run has measured; returns how many there were."""
+    n_tables = 0
+    for measured in _found(run):
+        n_tables += _take(run, measured)
+    return n_tables
+
+
+def results_trim(lake: str, *, now: datetime) -> int:
+    """Delete what was measured longer ago than anything compares with; returns how much."""
+    n_deleted = 0
+    for rows in (
+        Measurement.objects.filter(check_set__lake=lake, measured_at__lt=now - KEPT),
+        RuleResult.objects.filter(check_set__lake=lake, judged_at__lt=now - KEPT),
+    ):
+        old = list(rows.order_by("pk").values_list("pk", flat=True)[:_AT_ONCE])
+        rows.model.objects.filter(pk__in=old).delete()
+        n_deleted += len(old)
+    return n_deleted
+
+
+def _found(run: Run) -> Iterator[Measured]:
+    spool = open_spool(run)
+    try:
+        for file in spool.fs.children(spool.results.child(MEASURED)):
+            if file.path.name.endswith(".json"):
+                yield msgspec.json.decode(spool.fs.read(file.path), type=Measured)
+    except NotVisible:
+        return
+
+
+@transaction.atomic
+def _take(run: Run, measured: Measured) -> int:
+    sets = CheckSet.objects.select_for_update().filter(lake=run.lake, pk=measured.id)
+    row = sets.first()
+    at = measured.measured_at
+    if row is None or (row.measured_at is not None and row.measured_at > at):
+        return 0  # deleted, or measured again since
+    rules = row.checks.rules
+    if measured.state == "failed":
+        row.problem = measured.note or measured.reason
+    else:
+        row.problem = ""
+        for window in measured.windows:
+            values = {one.key: one for one in window.values}
+            _keep(row, window.window, window.values, at=at)
+            for rule in rules:
+                _judge(row, rule, window.window, values.get(rule.measured.key), at=at)
+    row.measured_at = at
+    row.save(update_fields=["problem", "measured_at"])
+    return 1
+
+
+def _keep(row: CheckSet, window: str, values: Sequence[MetricValue], *, at: datetime) -> None:
+    for one in values:
+        Measurement.objects.update_or_create(
+            check_set=row,
+            metric=one.key,
+            window=window,
+            day="" if window else str(at.astimezone(UTC).date()),
+            defaults={
+                "value": one.value,
+                "reason": one.reason,
+                "detail": one.detail,
+                "state": msgspec.to_builtins(one.state),
+                "measured_at": at,
+            },
+        )
+
+
+def _judge(
+    row: CheckSet, rule: Rule, window: str, found: MetricValue | None, *, at: datetime
+) -> None:
+    value = None if found is None else found.value
+    reason = Reason.NOT_MEASURED if found is None else found.reason
+    reading = Reading(window, value, at, reason)
+    history = _history(row, rule) if rule.needs_history else []
+    verdict = judge(rule, reading, history)
+    detail = found.detail if found and found.detail else ""
+    _write(row, rule, window, verdict, detail=detail, at=at)
+
+
+def _history(row: CheckSet, rule: Rule) -> list[Reading]:
+    rows = row.measurements.filter(metric=rule.measured.key).order_by("-measured_at")
+    return [
+        Reading(one.window, one.value, one.measured_at, one.reason)
+        for one in rows.defer("state", "detail")[:_MOST_HISTORY]
+    ]
+
+
+def _write(
+    row: CheckSet, rule: Rule, window: str, verdict: Verdict, *, detail: str, at: datetime
+) -> None:
+    said = {
+        "severity": rule.severity.value,
+        "outcome": verdict.outcome.value,
+        "text": f"{verdict.text} {detail}".strip(),
+        "value": verdict.value,
+        "low": verdict.low,
+        "high": verdict.high,
+        "judged_at": at,
+    }
+    known = RuleResult.objects.filter(check_set=row, window=window, rule=rule.name).first()
+    if known is not None and (known.outcome, known.value) != (said["outcome"], said["value"]):
+        known.delete()
+    RuleResult.objects.update_or_create(check_set=row, window=window, rule=rule.name, defaults=said)

@@ -1,0 +1,53 @@
+"""The form of a check set: its YAML document and how often it is measured."""
+
+from django import forms
+
+from portal.lake.errors import PortalError
+from quality.checks.domain.documents import LARGEST_DOCUMENT, write_document
+from quality.checks.models import EVERY_MINUTES
+from quality.checks.services.declaring import LEAST_MINUTES, MOST_MINUTES
+from quality.models import CheckSet
+
+STARTING = """table: {table}
+partition_key: dt
+rules:
+  - metric: row_count
+    min: 1
+    severity: block
+"""
+
+
+class CheckSetForm(forms.Form):
+    """The rules of one table."""
+
+    document = forms.CharField(
+        label="Rules (YAML)",
+        max_length=LARGEST_DOCUMENT,
+        widget=forms.Textarea(attrs={"rows": 24, "spellcheck": "false"}),
+        help_text="table, partition_key and rules; the documentation lists the metrics",
+    )
+    every_minutes = forms.IntegerField(
+        label="Measured every (minutes)",
+        min_value=LEAST_MINUTES,
+        max_value=MOST_MINUTES,
+        initial=EVERY_MINUTES,
+        help_text="partitions that wait to become ready, and the newest three",
+    )
+    version = forms.IntegerField(min_value=0, required=False, widget=forms.HiddenInput)
+    is_stale = False
+
+    @classmethod
+    def of(cls, row: CheckSet) -> "CheckSetForm":
+        """Show what is set now."""
+        return cls(
+            initial={
+                "document": write_document(row.checks),
+                "every_minutes": row.every_minutes,
+                "version": row.version,
+            }
+        )
+
+    def refuse(self, error: PortalError) -> None:
+        """Say what is refused at the field that it lies in."""
+        name = "every_minutes" if error.code == "checks.every" else "document"
+        self.add_error(None if self.is_stale else name, error.message)

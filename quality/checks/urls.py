@@ -1,0 +1,35 @@
+"""Addresses of `quality.checks`: pages and API."""
+
+from django.urls import URLPattern, path
+
+from quality.checks.api import checks as api
+from quality.checks.ui import actions, pages
+
+_SET, _RESULT = "checks/<int:set_id>/", "checks/results/<int:result_id>/"
+
+ui_urlpatterns: list[URLPattern] = [
+    path("checks/", pages.checks, name="checks"),
+    path("checks/new/", pages.check_set_new, name="check-set-new"),
+    path(_SET, pages.check_set, name="check-set"),
+    path(f"{_SET}edit/", pages.check_set_edit, name="check-set-edit"),
+    path(f"{_SET}history/", pages.check_history, name="check-history"),
+    path(f"{_SET}run/", actions.check_run_view, name="check-run"),
+    path(f"{_SET}pause/", actions.check_pause_view, name="check-pause"),
+    path(f"{_SET}delete/", actions.check_delete_view, name="check-delete"),
+    path(_RESULT, pages.check_result, name="check-result"),
+    path(f"{_RESULT}waive/", actions.check_waive_view, name="check-waive"),
+    path(f"{_RESULT}confirm/", actions.check_waiver_confirm_view, name="check-waiver-confirm"),
+]
+
+api_urlpatterns: list[URLPattern] = [
+    path("checks/", api.CheckSetList.as_view(), name="checks"),
+    path(_SET, api.CheckSetDetail.as_view(), name="check-set"),
+    path(f"{_SET}history/", api.Measurements.as_view(), name="check-history"),
+    path(f"{_SET}results/", api.RuleResults.as_view(), name="check-results"),
+    path(f"{_SET}run/", api.CheckSetRun.as_view(), name="check-run"),
+    path(f"{_SET}pause/", api.CheckSetPause.as_view(), name="check-pause"),
+    path(f"{_SET}delete/", api.CheckSetDelete.as_view(), name="check-delete"),
+    path(_RESULT, api.RuleResultDetail.as_view(), name="check-result"),
+    path(f"{_RESULT}waive/", api.RuleResultWaive.as_view(), name="check-waive"),
+    path(f"{_RESULT}confirm/", api.RuleWaiverConfirm.as_view(), name="check-waiver-confirm"),
+]

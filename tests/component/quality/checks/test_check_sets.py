@@ -1,0 +1,178 @@
+"""Check sets are set, measured and judged; a blocking rule keeps its period from being ready."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from portal.access.lakes import get_lake
+from portal.audit.models import AuditEvent
+from portal.connectors.metastore import Metastore
+from portal.lake.errors import NotAllowed, NotVisible, PortalError, StaleState
+from portal.lake.readiness import FLAG
+from portal.runs.models import Run
+from quality.checks.domain.messages import Measured, read_request
+from quality.checks.services.declaring import checks_delete, checks_pause
+from quality.checks.services.requests import check_request, checks_due, request_of
+from quality.checks.services.results import KEPT, results_take, results_trim
+from quality.checks.services.waivers import waiver_ask, waiver_confirm
+from quality.freshness.domain.cadence import TimeFormat
+from quality.freshness.services.declaring import Declared, rule_declare
+from quality.freshness.services.inspection import look_at
+from quality.models import CheckSet, ExpectedPartition, FreshnessRule, Measurement, RuleResult
+from tests.component.conftest import People
+from tests.component.quality.checks.checked import DOCUMENT, WINDOW, declare, measure, wrote
+from tests.component.quality.flag_lake import FlagLake
+
+pytestmark = pytest.mark.django_db
+NOW = datetime(2026, 11, 21, 2, 0, tzinfo=UTC)
+AFTER = datetime(2026, 11, 22, 3, 0, tzinfo=UTC)
+OTHER = DOCUMENT.replace("min: 5", "min: 6")
+
+
+def test_who_sees_a_table_sets_its_checks_and_nobody_else(hive: FlagLake, people: People) -> None:
+    with pytest.raises(NotVisible):
+        declare(people.stranger, NOW)
+    row = declare(people.owner, NOW)
+    assert (row.owner, row.set_by, row.version) == ("olga", "olga", 0)
+    assert declare(people.admin, NOW).pk == row.pk, "the same again changes nothing"
+    with pytest.raises(StaleState):
+        declare(people.admin, NOW, OTHER)
+    assert declare(people.admin, NOW, OTHER, version=0).version == 1
+    for _ in range(2):
+        checks_pause(row, paused=True, user=people.owner, now=NOW)
+    with pytest.raises(StaleState):
+        checks_delete(row, version=0, user=people.owner, now=NOW)
+    for _ in range(2):
+        checks_delete(row, version=1, user=people.owner, now=NOW)
+    actions = list(AuditEvent.objects.order_by("seq").values_list("action", flat=True))
+    assert actions == ["checks.set", "checks.set", "checks.paused", "checks.deleted"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (DOCUMENT.replace("notes", "nope"), "readiness.table"),
+        (DOCUMENT.replace("metric: row_count", "metric: rows"), "checks.document"),
+        (DOCUMENT.replace("column: id, ", ""), "checks.rule"),
+        ("rules: [", "checks.document"),
+    ],
+)
+def test_what_cannot_be_checked_says_why(
+    hive: FlagLake, people: People, text: str, code: str
+) -> None:
+    with pytest.raises(PortalError) as refused:
+        declare(people.admin, NOW, text)
+    assert refused.value.code == code
+    assert not CheckSet.objects.exists()
+
+
+def test_sets_that_are_due_are_measured_in_one_run(hive: FlagLake, people: People) -> None:
+    hive.names["notes"] = [f"dt=2026-11-{day}" for day in range(10, 22)]
+    first = declare(people.admin, NOW)
+    declare(people.admin, NOW, "table: shop.shops\nrules: [{metric: row_count, min: 1}]")
+    assert checks_due("main", now=NOW) == 2
+    assert checks_due("main", now=NOW + timedelta(hours=2)) == 0, "one has not ended"
+    run = Run.objects.get(kind="quality.check")
+    tasks = {one.table: one for one in read_request(request_of(run)).tasks}
+    windows = [one.value for one in tasks["notes"].windows]
+    assert windows == ["2026-11-21", "2026-11-20", "2026-11-19"]
+    assert [one.value for one in tasks["shops"].windows] == [""]
+    Run.objects.update(finished_at=NOW)
+    assert checks_due("main", now=NOW + timedelta(minutes=59)) == 0
+    checks_pause(first, paused=True, user=people.admin, now=NOW)
+    assert checks_due("main", now=NOW + timedelta(hours=1)) == 1, "a paused one is left out"
+    asked = check_request(first, windows=["2026-01-01"], by="olga", now=NOW)
+    (task,) = read_request(request_of(asked)).tasks
+    assert [one.value for one in task.windows] == ["2026-01-01"]
+    assert check_request(first, by="olga", now=NOW).pk == asked.pk, "it waits already"
+
+
+def test_a_table_that_is_gone_says_so_and_stops_no_other(hive: FlagLake, people: People) -> None:
+    hive.names["notes"] = ["dt=2026-11-21"]
+    row, _ = declare(people.admin, NOW), checks_due("main", now=NOW)
+    gone = CheckSet.objects.create(
+        lake="main", db="shop", table="nope", document=row.document, set_at=NOW, next_at=NOW
+    )
+    run = Run.objects.get(kind="quality.check")
+    run.params = {"sets": [row.pk, gone.pk], "windows": []}
+    assert [one.id for one in read_request(request_of(run)).tasks] == [row.pk]
+    gone.refresh_from_db()
+    assert gone.problem == "The metastore has the table no more."
+
+
+def test_what_was_measured_is_judged_once(hive: FlagLake, people: People) -> None:
+    row = declare(people.admin, NOW)
+    run = check_request(row, by="olga", now=NOW)
+    for _ in range(2):
+        assert measure(row, run, AFTER, 4, None, reason="column_gone") == 1
+    found = {one.rule: one.outcome for one in RuleResult.objects.all()}
+    assert found == {"enough": "failed", "no_nulls": "unknown"}
+    assert Measurement.objects.count() == 2
+    assert "row_count is 4, below the minimum of 5" in RuleResult.objects.get(rule="enough").text
+    measure(row, check_request(row, windows=[WINDOW], by="x", now=NOW), NOW, 9)
+    assert RuleResult.objects.get(rule="enough").value == 4, "an older one comes too late"
+    wrote(run, Measured(row.pk, "failed", AFTER, reason="failed", note="It is broken."))
+    results_take(run)
+    row.refresh_from_db()
+    assert row.problem == "It is broken."
+    declare(people.admin, NOW, OTHER, version=0)
+    assert [one.rule for one in RuleResult.objects.all()] == ["no_nulls"], "it was changed"
+    assert results_trim("main", now=AFTER + KEPT) == 0
+    assert results_trim("main", now=AFTER + KEPT + timedelta(seconds=1)) == 3
+
+
+def look(now: datetime) -> ExpectedPartition:
+    with Metastore.connect(get_lake("main")) as metastore:
+        look_at(FreshnessRule.objects.get(), metastore, now=now)
+    return ExpectedPartition.objects.get(spec=f"dt={WINDOW}")
+
+
+def test_a_blocking_rule_keeps_a_period_unready_until_two_people_waive_it(
+    hive: FlagLake, people: People
+) -> None:
+    name = f"dt={WINDOW}"
+    hive.names["notes"] = [name]
+    hive.parameters[name] = {"note": "stays", FLAG: "false"}
+    what = Declared("dt", TimeFormat.DAY, delay_minutes=0)
+    rule_declare("main", "shop.notes", what, version=None, user=people.owner, now=NOW)
+    row = declare(people.owner, NOW)
+    run = check_request(row, by="olga", now=NOW)
+    measure(row, run, NOW, 9)
+    assert "check enough was not measured since its end" in look(AFTER).reason
+    measure(row, run, AFTER, 4)
+    stands = look(AFTER)
+    assert (stands.standing, stands.reason) == ("UNREADY", "The rule waits: check enough failed.")
+    result = RuleResult.objects.get(rule="enough")
+    with pytest.raises(PortalError):
+        waiver_ask(result, reason=" ", user=people.owner, now=AFTER)
+    with pytest.raises(StaleState):
+        waiver_confirm(result, user=people.admin, now=AFTER)
+    waiver_ask(result, reason="a quiet day", user=people.owner, now=AFTER)
+    with pytest.raises(NotAllowed):
+        waiver_confirm(result, user=people.owner, now=AFTER)
+    assert look(AFTER).standing == "UNREADY", "one person is not enough"
+    waiver_confirm(result, user=people.admin, now=AFTER)
+    measure(row, run, AFTER + timedelta(minutes=1), 3)
+    assert look(AFTER).standing == "UNREADY", "it is another value than what was waived"
+    result = RuleResult.objects.get(rule="enough")
+    waiver_ask(result, reason="a quiet day", user=people.admin, now=AFTER)
+    for _ in range(2):
+        waiver_confirm(result, user=people.owner, now=AFTER)
+    measure(row, run, AFTER + timedelta(minutes=2), 3)
+    assert look(AFTER).standing == "READY", "the same value stays waived"
+    with pytest.raises(StaleState):
+        waiver_ask(RuleResult.objects.get(rule="no_nulls"), reason="x", user=people.owner, now=NOW)
+
+
+def test_a_rule_that_only_alarms_and_one_that_passed_hold_nothing_back(
+    hive: FlagLake, people: People
+) -> None:
+    name = f"dt={WINDOW}"
+    hive.names["notes"] = [name]
+    hive.parameters[name] = {"note": "stays", FLAG: "false"}
+    what = Declared("dt", TimeFormat.DAY, delay_minutes=0)
+    rule_declare("main", "shop.notes", what, version=None, user=people.owner, now=NOW)
+    row = declare(people.owner, NOW)
+    measure(row, check_request(row, by="olga", now=NOW), AFTER, 5, 7)
+    assert RuleResult.objects.get(rule="no_nulls").outcome == "failed"
+    assert look(AFTER).standing == "READY"

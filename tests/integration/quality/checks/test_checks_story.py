@@ -1,0 +1,82 @@
+"""A real table fails a blocking rule, stays unready, is waived by two people, and becomes ready."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from portal.access.services import person_create
+from portal.connectors.metastore import Metastore
+from portal.lake.names import TableName
+from portal.lake.readiness import FLAG, is_ready
+from quality.checks.jobs import measure
+from quality.checks.services.declaring import checks_set
+from quality.checks.services.requests import check_request, request_of
+from quality.checks.services.results import results_take
+from quality.checks.services.waivers import waiver_ask, waiver_confirm
+from quality.freshness.domain.cadence import TimeFormat
+from quality.freshness.services.declaring import Declared, rule_declare
+from quality.freshness.services.inspection import look_at
+from quality.models import ExpectedPartition, FreshnessRule, RuleResult
+from stack.stack import LAKE, Stack
+from tests.support.checked_tables import hive_table
+from tests.support.scan_spark import job_for
+
+pytestmark = [pytest.mark.django_db, pytest.mark.spark, pytest.mark.rows("B5")]
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+AFTER = datetime(2026, 11, 22, 12, tzinfo=UTC)
+DOCUMENT = """
+table: {table}
+partition_key: dt
+rules:
+  - {{name: enough, metric: row_count, min: 3, severity: block}}
+  - {{name: no_nulls, metric: null_count, column: id, max: 0, severity: block}}
+"""
+
+
+def test_a_partition_that_fails_a_blocking_rule_waits_for_two_people(
+    spark: SparkSession, embedded_stack: Stack, settings: Any
+) -> None:
+    settings.LAKEWARDEN_LAKES = str(embedded_stack.lakes_file)
+    config = embedded_stack.config(LAKE)
+    rows = [("2026-11-20", n) for n in range(3)] + [("2026-11-21", n) for n in range(2)]
+    frame = spark.createDataFrame(rows, "dt string, id int")
+    name = TableName.parse(config.lake, hive_table(spark, config, frame, db="checked", key="dt"))
+    ada, ben = (
+        person_create(
+            one, password="correct horse staple", email=f"{one}@example.org", roles=("admin",)
+        )
+        for one in ("ada", "ben")
+    )
+    what = Declared("dt", TimeFormat.DAY, delay_minutes=0)
+    rule_declare(LAKE, str(name), what, version=None, user=ada, now=NOW)
+    text = DOCUMENT.format(table=name)
+    row = checks_set(LAKE, text, version=None, user=ada, now=NOW)
+    with Metastore.connect(config) as metastore:
+        names = metastore.partition_names(name)
+        for struct in metastore.partitions_by_names(name, names):
+            struct.parameters = {**(struct.parameters or {}), FLAG: "false"}
+            metastore.alter_partitions(name, [struct])
+
+        def look() -> dict[str, str]:
+            look_at(FreshnessRule.objects.get(), metastore, now=AFTER + timedelta(minutes=5))
+            return {one.spec: one.standing for one in ExpectedPartition.objects.all()}
+
+        assert set(look().values()) == {"UNREADY"}, "nothing was measured yet"
+        run = check_request(row, by="ada", now=AFTER)
+        job = job_for(spark, config, {"checks": request_of(run)}, now=AFTER)
+        assert measure.run(spark, job)["tables"] == 1
+        run.spool = str(job.spool.root)
+        run.save(update_fields=["spool"])
+        assert results_take(run) == 1
+        failed = RuleResult.objects.exclude(outcome="passed").get()
+        assert (failed.window, failed.rule, failed.value) == ("2026-11-21", "enough", 2)
+        assert look() == {"dt=2026-11-20": "READY", "dt=2026-11-21": "UNREADY"}
+
+        waiver_ask(failed, reason="a quiet day", user=ada, now=AFTER)
+        assert look()["dt=2026-11-21"] == "UNREADY", "one person is not enough"
+        waiver_confirm(failed, user=ben, now=AFTER)
+        assert look() == {"dt=2026-11-20": "READY", "dt=2026-11-21": "READY"}
+        flags = metastore.partitions_by_names(name, names)
+        assert all(is_ready(one.parameters or {}) for one in flags)
