@@ -1,4 +1,4 @@
-"""Waiting for the lake outlasts a changelog that is away, and nothing that a person has to correct."""
+"""Waiting for the lake outlasts a changelog that is away, and nothing that a person corrects."""
 
 import json
 from collections.abc import Callable
