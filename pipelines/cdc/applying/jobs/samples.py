@@ -1,6 +1,6 @@
 """Tells what is in quarantine and aside, without anything that is protected."""
 
-from pipelines.cdc.applying.domain.hudi_settings import key_columns
+from pipelines.cdc.applying.domain.hudi_settings import VERSION, key_columns
 from pipelines.cdc.applying.domain.messages import Quarantined, TableOrder
 from pipelines.cdc.applying.jobs.kept import KeptFiles
 
@@ -32,11 +32,15 @@ def quarantined(kept: KeptFiles, order: TableOrder) -> tuple[int, tuple[Quaranti
 
 
 def aside_counts(kept: KeptFiles) -> dict[str, int]:
-    """Return how many values are kept aside of each column of the source."""
+    """Return how many values are kept aside of each column of the source.
+
+    Those that were written twice, because a program was killed in between, count once.
+    """
     files = kept.files()
     if not files:
         return {}
-    counted = kept.read(files).groupBy("column").count().collect()
+    rows = kept.read(files).select("column", "id", VERSION).distinct()
+    counted = rows.groupBy("column").count().collect()
     return {row["column"]: row["count"] for row in sorted(counted)}
 
 
