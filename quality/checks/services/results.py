@@ -1,6 +1,6 @@
 """Takes in what was measured, and judges the rules by it and by what was measured before.
 
-Taken in again nothing changes. A verdict on another value drops a waiver: two people waived what
+Taken in again nothing changes. A verdict on another value drops an override: two people judged what
 they saw.
 """
 
