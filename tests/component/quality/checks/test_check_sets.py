@@ -10,7 +10,7 @@ from portal.connectors.metastore import Metastore
 from portal.lake.errors import NotAllowed, NotVisible, PortalError, StaleState
 from portal.lake.readiness import FLAG
 from portal.runs.models import Run
-from quality.checks.domain.messages import Measured, read_request
+from quality.checks.domain.messages import Measured, MetricValue, WindowValues, read_request
 from quality.checks.services.declaring import checks_delete, checks_pause
 from quality.checks.services.overrides import override_ask, override_confirm
 from quality.checks.services.requests import check_request, checks_due, request_of
@@ -178,3 +178,16 @@ def test_a_rule_that_only_alarms_and_one_that_passed_hold_nothing_back(
     measure(row, check_request(row, by="olga", now=NOW), AFTER, 5, 7)
     assert RuleResult.objects.get(rule="no_nulls").outcome == "failed"
     assert look(AFTER).standing == "READY"
+
+
+def test_windows_of_one_run_are_compared_with_each_other(hive: FlagLake, people: People) -> None:
+    rule = "{metric: row_count, compare: {with: previous, min: -20%}}"
+    text = f"table: shop.notes\npartition_key: dt\nrules: [{rule}]"
+    row = declare(people.owner, NOW, text)
+    run = check_request(row, by="olga", now=NOW)
+    days = {"2026-11-21": 7, "2026-11-20": 10}
+    windows = tuple(WindowValues(day, n, (MetricValue("row_count", n),)) for day, n in days.items())
+    wrote(run, Measured(row.pk, "done", AFTER, windows))
+    results_take(run)
+    found = {one.window: one.outcome for one in RuleResult.objects.all()}
+    assert found == {"2026-11-21": "failed", "2026-11-20": "unknown"}
