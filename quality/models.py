@@ -1,6 +1,6 @@
 """Rows of quality, from each capability; Django finds them here."""
 
-from quality.checks.models import CheckSet, Measurement, RuleResult, Waiver
+from quality.checks.models import CheckSet, Measurement, Override, RuleResult
 from quality.freshness.models import ExpectedPartition, FreshnessRule, FreshnessStatus
 
 __all__ = [
@@ -9,6 +9,6 @@ __all__ = [
     "FreshnessRule",
     "FreshnessStatus",
     "Measurement",
+    "Override",
     "RuleResult",
-    "Waiver",
 ]

@@ -1,4 +1,4 @@
-"""Check sets of tables, what was measured of their windows, verdicts, and waivers of verdicts."""
+"""Check sets of tables, what was measured of their windows, verdicts, and overrides of verdicts."""
 
 from typing import ClassVar, Self
 
@@ -131,14 +131,14 @@ class RuleResult(models.Model):
 
     @property
     def holds_back(self) -> bool:
-        """Whether the window may not become ready by rule unless it is waived."""
+        """Whether the window may not become ready by rule unless it is overridden."""
         return self.severity == Severity.BLOCK.value and self.outcome != Outcome.PASSED.value
 
 
-class Waiver(models.Model):
+class Override(models.Model):
     """Lets a window become ready although a blocking rule did not pass; two people say so."""
 
-    result = models.OneToOneField(RuleResult, on_delete=models.CASCADE, related_name="waiver")
+    result = models.OneToOneField(RuleResult, on_delete=models.CASCADE, related_name="override")
     reason = models.TextField()
     asked_by = models.CharField(max_length=150)
     asked_at = models.DateTimeField()
@@ -146,7 +146,7 @@ class Waiver(models.Model):
     confirmed_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
-        return f"Waiver of {self.result}"
+        return f"Override of {self.result}"
 
     @property
     def holds(self) -> bool:

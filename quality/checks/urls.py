@@ -17,8 +17,8 @@ ui_urlpatterns: list[URLPattern] = [
     path(f"{_SET}pause/", actions.check_pause_view, name="check-pause"),
     path(f"{_SET}delete/", actions.check_delete_view, name="check-delete"),
     path(_RESULT, pages.check_result, name="check-result"),
-    path(f"{_RESULT}waive/", actions.check_waive_view, name="check-waive"),
-    path(f"{_RESULT}confirm/", actions.check_waiver_confirm_view, name="check-waiver-confirm"),
+    path(f"{_RESULT}override/", actions.check_override_view, name="check-override"),
+    path(f"{_RESULT}confirm/", actions.check_override_confirm_view, name="check-override-confirm"),
 ]
 
 api_urlpatterns: list[URLPattern] = [
@@ -30,6 +30,6 @@ api_urlpatterns: list[URLPattern] = [
     path(f"{_SET}pause/", api.CheckSetPause.as_view(), name="check-pause"),
     path(f"{_SET}delete/", api.CheckSetDelete.as_view(), name="check-delete"),
     path(_RESULT, api.RuleResultDetail.as_view(), name="check-result"),
-    path(f"{_RESULT}waive/", api.RuleResultWaive.as_view(), name="check-waive"),
-    path(f"{_RESULT}confirm/", api.RuleWaiverConfirm.as_view(), name="check-waiver-confirm"),
+    path(f"{_RESULT}override/", api.RuleResultOverride.as_view(), name="check-override"),
+    path(f"{_RESULT}confirm/", api.RuleOverrideConfirm.as_view(), name="check-override-confirm"),
 ]

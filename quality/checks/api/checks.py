@@ -10,8 +10,8 @@ from quality.checks.api.serializers import (
     ChecksVersionSerializer,
     MeasurementSerializer,
     PauseChecksSerializer,
+    RuleOverrideSerializer,
     RuleResultSerializer,
-    RuleWaiverSerializer,
     RunChecksSerializer,
     SetChecksSerializer,
 )
@@ -29,8 +29,8 @@ from quality.checks.selectors.check_sets import (
     results_of,
 )
 from quality.checks.services.declaring import checks_delete, checks_pause, checks_set
+from quality.checks.services.overrides import override_ask, override_confirm
 from quality.checks.services.requests import check_request
-from quality.checks.services.waivers import waiver_ask, waiver_confirm
 
 
 class CheckSetList(KeysetList):
@@ -137,22 +137,22 @@ class RuleResultDetail(ApiView):
         return get_result_for_user(result_id, self.user)
 
 
-class RuleResultWaive(ApiView):
-    """Asking for a waiver."""
+class RuleResultOverride(ApiView):
+    """Asking for an override."""
 
-    @operation("checks_waive", body=ReasonSerializer, answer=RuleWaiverSerializer, status=201)
+    @operation("checks_override", body=ReasonSerializer, answer=RuleOverrideSerializer, status=201)
     def post(self, result_id: int) -> object:
-        """Ask to waive a blocking rule for a window; somebody else confirms it."""
+        """Ask to override a blocking rule for a window; somebody else confirms it."""
         found = get_result_for_user(result_id, self.user)
         reason = self.data["reason"]
-        return waiver_ask(found, reason=reason, user=self.user, now=timezone.now())
+        return override_ask(found, reason=reason, user=self.user, now=timezone.now())
 
 
-class RuleWaiverConfirm(ApiView):
-    """Confirming a waiver."""
+class RuleOverrideConfirm(ApiView):
+    """Confirming an override."""
 
-    @operation("checks_waiver_confirm", answer=RuleWaiverSerializer)
+    @operation("checks_override_confirm", answer=RuleOverrideSerializer)
     def post(self, result_id: int) -> object:
-        """Confirm the waiver that somebody else asked for."""
+        """Confirm the override that somebody else asked for."""
         found = get_result_for_user(result_id, self.user)
-        return waiver_confirm(found, user=self.user, now=timezone.now())
+        return override_confirm(found, user=self.user, now=timezone.now())

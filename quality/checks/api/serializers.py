@@ -8,7 +8,7 @@ from quality.checks.domain.documents import LARGEST_DOCUMENT
 from quality.checks.models import EVERY_MINUTES, WINDOW_LENGTH
 from quality.checks.services.declaring import LEAST_MINUTES, MOST_MINUTES
 from quality.checks.services.requests import MOST_WINDOWS
-from quality.models import CheckSet, Measurement, RuleResult, Waiver
+from quality.models import CheckSet, Measurement, Override, RuleResult
 
 
 class CheckSetSerializer(serializers.ModelSerializer[CheckSet]):
@@ -61,24 +61,24 @@ class PauseChecksSerializer(serializers.Serializer[Any]):
     paused = serializers.BooleanField()
 
 
-class RuleWaiverSerializer(serializers.ModelSerializer[Waiver]):
-    """Who waived a result, and why."""
+class RuleOverrideSerializer(serializers.ModelSerializer[Override]):
+    """Who overridden a result, and why."""
 
     class Meta:
-        model = Waiver
+        model = Override
         fields: ClassVar = ["reason", "asked_by", "asked_at", "confirmed_by", "confirmed_at"]
 
 
 class RuleResultSerializer(serializers.ModelSerializer[RuleResult]):
     """What a rule says of a window."""
 
-    waiver = RuleWaiverSerializer(allow_null=True, default=None, read_only=True)
+    override = RuleOverrideSerializer(allow_null=True, default=None, read_only=True)
 
     class Meta:
         model = RuleResult
         fields: ClassVar = [
             "id", "rule", "window", "severity", "outcome", "text", "value", "low", "high",
-            "judged_at", "waiver",
+            "judged_at", "override",
         ]  # fmt: skip
 
 

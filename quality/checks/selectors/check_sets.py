@@ -96,15 +96,15 @@ def get_result_for_user(result_id: int, user: User) -> RuleResult:
         NotVisible: `checks.result`, there is none for this person.
     """
     rows = RuleResult.objects.filter(check_set__in=CheckSet.objects.for_user(user))
-    found = rows.select_related("check_set", "waiver").filter(pk=result_id).first()
+    found = rows.select_related("check_set", "override").filter(pk=result_id).first()
     if found is None:
         raise NotVisible("checks.result", "There is no such result for you.", result=result_id)
     return found
 
 
 def results_of(row: CheckSet) -> QuerySet[RuleResult]:
-    """Return the results of a table's rules, each with its waiver."""
-    return RuleResult.objects.filter(check_set=row).select_related("check_set", "waiver")
+    """Return the results of a table's rules, each with its override."""
+    return RuleResult.objects.filter(check_set=row).select_related("check_set", "override")
 
 
 def history_of(row: CheckSet) -> QuerySet[Measurement]:

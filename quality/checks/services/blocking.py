@@ -1,4 +1,4 @@
-"""Keeps periods from becoming ready while a blocking rule has not passed, and nobody waived it."""
+"""Keeps periods from becoming ready while a blocking rule has not passed and is not overridden."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def _results(
 ) -> dict[str, dict[str, RuleResult]]:
     rows = row.results.filter(window__in=windows, rule__in=[one.name for one in blocking])
     found: defaultdict[str, dict[str, RuleResult]] = defaultdict(dict)
-    for one in rows.select_related("waiver"):
+    for one in rows.select_related("override"):
         found[one.window][one.rule] = one
     return found
 
@@ -53,8 +53,8 @@ def _lack(rule: Rule, result: RuleResult | None, period: ExpectedPartition) -> s
         return f"check {rule.name} was not measured since its end"
     if result.outcome == Outcome.PASSED.value:
         return ""
-    waiver = getattr(result, "waiver", None)
-    if waiver is not None and waiver.holds:
+    override = getattr(result, "override", None)
+    if override is not None and override.holds:
         return ""
     return f"check {rule.name} {_WORDS[Outcome(result.outcome)]}"
 

@@ -1,7 +1,7 @@
 """Sets, pauses and deletes the rules of a table. Whoever may see the table may.
 
 Setting the same twice changes nothing. A rule that was changed or left out loses its verdicts, and
-with them their waivers; what was measured stays.
+with them their overrides; what was measured stays.
 """
 
 from datetime import datetime, timedelta

@@ -1,6 +1,6 @@
 """Takes in what was measured, and judges the rules by it and by what was measured before.
 
-Taken in again nothing changes. A verdict on another value drops a waiver: two people waived what
+Taken in again nothing changes. A verdict on another value drops an override: two people judged what
 they saw.
 """
 
@@ -70,8 +70,10 @@ def _take(run: Run, measured: Measured) -> int:
     else:
         row.problem = ""
         for window in measured.windows:
-            values = {one.key: one for one in window.values}
             _keep(row, window.window, window.values, at=at)
+        # Only now: windows of one run are compared with each other too.
+        for window in measured.windows:
+            values = {one.key: one for one in window.values}
             for rule in rules:
                 _judge(row, rule, window.window, values.get(rule.measured.key), at=at)
     row.measured_at = at

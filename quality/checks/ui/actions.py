@@ -1,4 +1,4 @@
-"""Actions on checks: measure now, pause, delete, ask for a waiver and confirm it."""
+"""Actions on checks: measure now, pause, delete, ask for an override and confirm it."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponseRedirect
@@ -10,8 +10,8 @@ from portal.lake.errors import RuleViolation
 from portal.ui.frame.context import person
 from quality.checks.selectors.check_sets import get_check_set_for_user, get_result_for_user
 from quality.checks.services.declaring import checks_delete, checks_pause
+from quality.checks.services.overrides import override_ask, override_confirm
 from quality.checks.services.requests import check_request
-from quality.checks.services.waivers import waiver_ask, waiver_confirm
 from quality.checks.ui.tables import result_url, set_url
 
 
@@ -51,21 +51,21 @@ def check_delete_view(request: HttpRequest, set_id: int) -> HttpResponseRedirect
 
 
 @require_POST
-def check_waive_view(request: HttpRequest, result_id: int) -> HttpResponseRedirect:
-    """Ask to waive a rule for a window."""
+def check_override_view(request: HttpRequest, result_id: int) -> HttpResponseRedirect:
+    """Ask to override a rule for a window."""
     user = person(request)
     found = get_result_for_user(result_id, user)
     reason = request.POST.get("reason", "")
-    waiver_ask(found, reason=reason, user=user, now=timezone.now())
+    override_ask(found, reason=reason, user=user, now=timezone.now())
     messages.success(request, "Somebody else has to confirm it.")
     return HttpResponseRedirect(result_url(found))
 
 
 @require_POST
-def check_waiver_confirm_view(request: HttpRequest, result_id: int) -> HttpResponseRedirect:
-    """Confirm the waiver that somebody else asked for."""
+def check_override_confirm_view(request: HttpRequest, result_id: int) -> HttpResponseRedirect:
+    """Confirm the override that somebody else asked for."""
     user = person(request)
     found = get_result_for_user(result_id, user)
-    waiver_confirm(found, user=user, now=timezone.now())
-    messages.success(request, "The rule is waived for this window.")
+    override_confirm(found, user=user, now=timezone.now())
+    messages.success(request, "The rule is overridden for this window.")
     return HttpResponseRedirect(result_url(found))

@@ -63,18 +63,18 @@ def check_history(request: HttpRequest, set_id: int) -> HttpResponseBase:
 
 @require_GET
 def check_result(request: HttpRequest, result_id: int) -> HttpResponse:
-    """Show what a rule says of one window, and its waiver."""
+    """Show what a rule says of one window, and its override."""
     user = person(request)
     found = get_result_for_user(result_id, user)
-    waiver = getattr(found, "waiver", None)
+    override = getattr(found, "override", None)
     context = {
         "result": found,
-        "waiver": waiver,
-        "may_ask": found.holds_back and waiver is None,
+        "override": override,
+        "may_ask": found.holds_back and override is None,
         "may_confirm": found.holds_back
-        and waiver is not None
-        and not waiver.holds
-        and waiver.asked_by != user.username,
+        and override is not None
+        and not override.holds
+        and override.asked_by != user.username,
     }
     return render(request, "readiness/check_result.html", context)
 

@@ -1,4 +1,4 @@
-"""The pages and the API of checks: lists, the editor with its errors, running, waiving."""
+"""The pages and the API of checks: lists, the editor with its errors, running, overriding."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -10,7 +10,7 @@ from django.urls import reverse
 from portal.access.models import User
 from portal.runs.models import Run
 from quality.checks.services.requests import check_request
-from quality.models import CheckSet, RuleResult, Waiver
+from quality.models import CheckSet, Override, RuleResult
 from tests.component.conftest import People
 from tests.component.quality.checks.checked import DOCUMENT, declare, measure
 from tests.component.quality.flag_lake import FlagLake
@@ -101,17 +101,17 @@ def test_people_run_pause_and_delete_checks(failed: CheckSet, people: People) ->
     assert not CheckSet.objects.exists()
 
 
-def test_two_people_waive_a_result(failed: CheckSet, people: People) -> None:
+def test_two_people_override_a_result(failed: CheckSet, people: People) -> None:
     result = RuleResult.objects.get(rule="enough")
-    assert "Waive" in page(people.owner, "check-result", result.pk)
-    waive = reverse("readiness:check-waive", args=[result.pk])
-    confirm = reverse("readiness:check-waiver-confirm", args=[result.pk])
-    assert client(people.owner).post(waive, {"reason": "a quiet day"}).status_code == 302
-    assert "Confirm the waiver" not in page(people.owner, "check-result", result.pk)
-    assert "Confirm the waiver" in page(people.admin, "check-result", result.pk)
+    assert "Override" in page(people.owner, "check-result", result.pk)
+    override = reverse("readiness:check-override", args=[result.pk])
+    confirm = reverse("readiness:check-override-confirm", args=[result.pk])
+    assert client(people.owner).post(override, {"reason": "a quiet day"}).status_code == 302
+    assert "Confirm the override" not in page(people.owner, "check-result", result.pk)
+    assert "Confirm the override" in page(people.admin, "check-result", result.pk)
     assert client(people.owner).post(confirm).status_code == 403
     assert client(people.admin).post(confirm).status_code == 302
-    assert Waiver.objects.get().confirmed_by == "ada"
+    assert Override.objects.get().confirmed_by == "ada"
 
 
 def test_the_api_does_what_the_pages_do(hive: FlagLake, people: People) -> None:
@@ -133,12 +133,12 @@ def test_the_api_does_what_the_pages_do(hive: FlagLake, people: People) -> None:
     run = Run.objects.get(pk=post("check-run", key, status=202)["id"])
     measure(CheckSet.objects.get(), run, NOW, 4)
     found = {one["rule"]: one for one in get("check-results", key)["results"]}
-    assert (found["enough"]["outcome"], found["enough"]["waiver"]) == ("failed", None)
+    assert (found["enough"]["outcome"], found["enough"]["override"]) == ("failed", None)
     assert len(get("check-history", key)["results"]) == 2
     failed = found["enough"]["id"]
-    assert post("check-waive", failed, reason="ok", status=201)["confirmed_at"] is None
-    assert get("check-result", failed)["waiver"]["asked_by"] == "olga"
-    post("check-waiver-confirm", failed, status=403)
+    assert post("check-override", failed, reason="ok", status=201)["confirmed_at"] is None
+    assert get("check-result", failed)["override"]["asked_by"] == "olga"
+    post("check-override-confirm", failed, status=403)
     post("check-pause", key, paused=True, status=204)
     assert get("check-set", key)["is_paused"]
     post("check-delete", key, version=5, status=409)

@@ -10,11 +10,11 @@ from portal.connectors.metastore import Metastore
 from portal.lake.errors import NotAllowed, NotVisible, PortalError, StaleState
 from portal.lake.readiness import FLAG
 from portal.runs.models import Run
-from quality.checks.domain.messages import Measured, read_request
+from quality.checks.domain.messages import Measured, MetricValue, WindowValues, read_request
 from quality.checks.services.declaring import checks_delete, checks_pause
+from quality.checks.services.overrides import override_ask, override_confirm
 from quality.checks.services.requests import check_request, checks_due, request_of
 from quality.checks.services.results import KEPT, results_take, results_trim
-from quality.checks.services.waivers import waiver_ask, waiver_confirm
 from quality.freshness.domain.cadence import TimeFormat
 from quality.freshness.services.declaring import Declared, rule_declare
 from quality.freshness.services.inspection import look_at
@@ -127,7 +127,7 @@ def look(now: datetime) -> ExpectedPartition:
     return ExpectedPartition.objects.get(spec=f"dt={WINDOW}")
 
 
-def test_a_blocking_rule_keeps_a_period_unready_until_two_people_waive_it(
+def test_a_blocking_rule_keeps_a_period_unready_until_two_people_override_it(
     hive: FlagLake, people: People
 ) -> None:
     name = f"dt={WINDOW}"
@@ -144,24 +144,26 @@ def test_a_blocking_rule_keeps_a_period_unready_until_two_people_waive_it(
     assert (stands.standing, stands.reason) == ("UNREADY", "The rule waits: check enough failed.")
     result = RuleResult.objects.get(rule="enough")
     with pytest.raises(PortalError):
-        waiver_ask(result, reason=" ", user=people.owner, now=AFTER)
+        override_ask(result, reason=" ", user=people.owner, now=AFTER)
     with pytest.raises(StaleState):
-        waiver_confirm(result, user=people.admin, now=AFTER)
-    waiver_ask(result, reason="a quiet day", user=people.owner, now=AFTER)
+        override_confirm(result, user=people.admin, now=AFTER)
+    override_ask(result, reason="a quiet day", user=people.owner, now=AFTER)
     with pytest.raises(NotAllowed):
-        waiver_confirm(result, user=people.owner, now=AFTER)
+        override_confirm(result, user=people.owner, now=AFTER)
     assert look(AFTER).standing == "UNREADY", "one person is not enough"
-    waiver_confirm(result, user=people.admin, now=AFTER)
+    override_confirm(result, user=people.admin, now=AFTER)
     measure(row, run, AFTER + timedelta(minutes=1), 3)
-    assert look(AFTER).standing == "UNREADY", "it is another value than what was waived"
+    assert look(AFTER).standing == "UNREADY", "it is another value than what was overridden"
     result = RuleResult.objects.get(rule="enough")
-    waiver_ask(result, reason="a quiet day", user=people.admin, now=AFTER)
+    override_ask(result, reason="a quiet day", user=people.admin, now=AFTER)
     for _ in range(2):
-        waiver_confirm(result, user=people.owner, now=AFTER)
+        override_confirm(result, user=people.owner, now=AFTER)
     measure(row, run, AFTER + timedelta(minutes=2), 3)
-    assert look(AFTER).standing == "READY", "the same value stays waived"
+    assert look(AFTER).standing == "READY", "the same value stays overridden"
     with pytest.raises(StaleState):
-        waiver_ask(RuleResult.objects.get(rule="no_nulls"), reason="x", user=people.owner, now=NOW)
+        override_ask(
+            RuleResult.objects.get(rule="no_nulls"), reason="x", user=people.owner, now=NOW
+        )
 
 
 def test_a_rule_that_only_alarms_and_one_that_passed_hold_nothing_back(
@@ -176,3 +178,16 @@ def test_a_rule_that_only_alarms_and_one_that_passed_hold_nothing_back(
     measure(row, check_request(row, by="olga", now=NOW), AFTER, 5, 7)
     assert RuleResult.objects.get(rule="no_nulls").outcome == "failed"
     assert look(AFTER).standing == "READY"
+
+
+def test_windows_of_one_run_are_compared_with_each_other(hive: FlagLake, people: People) -> None:
+    rule = "{metric: row_count, compare: {with: previous, min: -20%}}"
+    text = f"table: shop.notes\npartition_key: dt\nrules: [{rule}]"
+    row = declare(people.owner, NOW, text)
+    run = check_request(row, by="olga", now=NOW)
+    days = {"2026-11-21": 7, "2026-11-20": 10}
+    windows = tuple(WindowValues(day, n, (MetricValue("row_count", n),)) for day, n in days.items())
+    wrote(run, Measured(row.pk, "done", AFTER, windows))
+    results_take(run)
+    found = {one.window: one.outcome for one in RuleResult.objects.all()}
+    assert found == {"2026-11-21": "failed", "2026-11-20": "unknown"}

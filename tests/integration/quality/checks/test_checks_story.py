@@ -1,4 +1,4 @@
-"""A real table fails a blocking rule, stays unready, is waived by two people, and becomes ready."""
+"""A real table fails a blocking rule, stays unready until two people override it, then is ready."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,9 +12,9 @@ from portal.lake.names import TableName
 from portal.lake.readiness import FLAG, is_ready
 from quality.checks.jobs import measure
 from quality.checks.services.declaring import checks_set
+from quality.checks.services.overrides import override_ask, override_confirm
 from quality.checks.services.requests import check_request, request_of
 from quality.checks.services.results import results_take
-from quality.checks.services.waivers import waiver_ask, waiver_confirm
 from quality.freshness.domain.cadence import TimeFormat
 from quality.freshness.services.declaring import Declared, rule_declare
 from quality.freshness.services.inspection import look_at
@@ -74,9 +74,9 @@ def test_a_partition_that_fails_a_blocking_rule_waits_for_two_people(
         assert (failed.window, failed.rule, failed.value) == ("2026-11-21", "enough", 2)
         assert look() == {"dt=2026-11-20": "READY", "dt=2026-11-21": "UNREADY"}
 
-        waiver_ask(failed, reason="a quiet day", user=ada, now=AFTER)
+        override_ask(failed, reason="a quiet day", user=ada, now=AFTER)
         assert look()["dt=2026-11-21"] == "UNREADY", "one person is not enough"
-        waiver_confirm(failed, user=ben, now=AFTER)
+        override_confirm(failed, user=ben, now=AFTER)
         assert look() == {"dt=2026-11-20": "READY", "dt=2026-11-21": "READY"}
         flags = metastore.partitions_by_names(name, names)
         assert all(is_ready(one.parameters or {}) for one in flags)

@@ -1,4 +1,4 @@
-"""Waives a blocking rule for one window: one person asks with a reason, another confirms it."""
+"""Overrides a blocking rule for one window: one person asks with a reason, another confirms it."""
 
 from datetime import datetime
 
@@ -8,15 +8,15 @@ from portal.access.models import User
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.reasons import check_text
-from quality.models import RuleResult, Waiver
+from quality.models import Override, RuleResult
 
 
-def waiver_ask(result: RuleResult, *, reason: str, user: User, now: datetime) -> Waiver:
-    """Ask to waive a rule for a window; asked again, the first one stands.
+def override_ask(result: RuleResult, *, reason: str, user: User, now: datetime) -> Override:
+    """Ask to override a rule for a window; asked again, the first one stands.
 
     Raises:
         RuleViolation: `checks.reason`, there is none.
-        StaleState: `checks.waiver`, the rule does not hold the window back any more.
+        StaleState: `checks.override`, the rule does not hold the window back any more.
     """
     said = reason.strip()
     check_text(said)
@@ -24,41 +24,41 @@ def waiver_ask(result: RuleResult, *, reason: str, user: User, now: datetime) ->
         raise RuleViolation("checks.reason", "Say why the window is good to be read.")
     with transaction.atomic():
         row = _locked(result)
-        known = Waiver.objects.filter(result=row).first()
+        known = Override.objects.filter(result=row).first()
         if known is not None:
             return known
         try:
             with transaction.atomic():
-                made = Waiver.objects.create(
+                made = Override.objects.create(
                     result=row, reason=said, asked_by=user.username, asked_at=now
                 )
         except IntegrityError as error:
             raise _stale() from error
-        _record("checks.waiver_asked", made, by=user.username, now=now)
+        _record("checks.override_asked", made, by=user.username, now=now)
     return made
 
 
-def waiver_confirm(result: RuleResult, *, user: User, now: datetime) -> Waiver:
-    """Confirm the waiver that somebody else asked for; confirmed twice it changes nothing.
+def override_confirm(result: RuleResult, *, user: User, now: datetime) -> Override:
+    """Confirm the override that somebody else asked for; confirmed twice it changes nothing.
 
     Raises:
-        NotAllowed: `checks.waiver_same`, the person who asked.
-        StaleState: `checks.waiver`, nobody asked, or the rule was judged otherwise since.
+        NotAllowed: `checks.override_same`, the person who asked.
+        StaleState: `checks.override`, nobody asked, or the rule was judged otherwise since.
     """
     with transaction.atomic():
         row = _locked(result)
-        known = Waiver.objects.select_for_update().filter(result=row).first()
+        known = Override.objects.select_for_update().filter(result=row).first()
         if known is None:
             raise _stale()
         if known.holds:
             return known
         if known.asked_by == user.username:
             raise NotAllowed(
-                "checks.waiver_same", "Somebody else than who asked for the waiver confirms it."
+                "checks.override_same", "Somebody else than who asked for the override confirms it."
             )
         known.confirmed_by, known.confirmed_at = user.username, now
         known.save(update_fields=["confirmed_by", "confirmed_at"])
-        _record("checks.waived", known, by=user.username, now=now)
+        _record("checks.overridden", known, by=user.username, now=now)
     return known
 
 
@@ -72,13 +72,13 @@ def _locked(result: RuleResult) -> RuleResult:
 
 def _stale() -> StaleState:
     return StaleState(
-        "checks.waiver",
+        "checks.override",
         "The rule was judged again since, or does not hold this window back. Reload the page.",
     )
 
 
-def _record(action: str, waiver: Waiver, *, by: str, now: datetime) -> None:
-    result = waiver.result
+def _record(action: str, override: Override, *, by: str, now: datetime) -> None:
+    result = override.result
     audit_record(
         action,
         actor=by,
@@ -89,8 +89,8 @@ def _record(action: str, waiver: Waiver, *, by: str, now: datetime) -> None:
             "window": result.window,
             "rule": result.rule,
             "verdict": result.text,
-            "reason": waiver.reason,
-            "asked_by": waiver.asked_by,
+            "reason": override.reason,
+            "asked_by": override.asked_by,
         },
         now=now,
     )
