@@ -14,6 +14,7 @@ from quality.checks.domain.rules import CheckSet as Document
 from quality.checks.domain.rules import Severity
 
 EVERY_MINUTES = 60
+OWNER_LENGTH = 128
 WINDOW_LENGTH = 256
 
 
@@ -31,7 +32,7 @@ class CheckSet(models.Model):
     lake = models.CharField(max_length=32)
     db = models.CharField(max_length=128)
     table = models.CharField(max_length=256)
-    owner = models.CharField(max_length=128, blank=True)
+    owner = models.CharField(max_length=OWNER_LENGTH, blank=True)
     document = models.JSONField(help_text="as it was read from YAML")
     version = models.PositiveIntegerField(default=0)
     set_by = models.CharField(max_length=150)

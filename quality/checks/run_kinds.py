@@ -10,7 +10,7 @@ from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run
 from portal.runs.records.logs import run_log
 from quality.checks.services.requests import KIND, request_of
-from quality.checks.services.results import results_take
+from quality.checks.services.results import results_take, runs_failed
 
 
 class CheckKind(RunKind):
@@ -31,11 +31,14 @@ class CheckKind(RunKind):
 
     def ingest(self, run: Run, manifest: dict[str, Any]) -> None:
         """Take in each table that was measured, also of a run that did not come to its end."""
-        if not run.spool:
-            return
-        n_tables = results_take(run)
+        now = timezone.now()
+        n_tables = results_take(run) if run.spool else 0
         text = f"{count_words(n_tables, 'table')} measured and judged."
-        run_log(run, text, now=timezone.now())
+        if manifest.get("outcome") != "done":
+            problem = f"It was not measured: the run {run.pk} did not come to its end."
+            n_left = runs_failed(run, problem, now=now)
+            text += f" {count_words(n_left, 'table')} not measured."
+        run_log(run, text, now=now)
 
 
 def register_check_kind() -> None:

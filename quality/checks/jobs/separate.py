@@ -135,7 +135,8 @@ def _number(value: Any) -> State | Unmeasured:
     try:
         return State(n=1, number=float(value))
     except (TypeError, ValueError):
-        return Unmeasured(Reason.WRONG_TYPE, f"The query returns {value!r}, which is no number.")
+        # Not the value: whoever sees the result may not see the table that it is from.
+        return Unmeasured(Reason.WRONG_TYPE, "The query returns something that is no number.")
 
 
 def _counts(frame: DataFrame, table: Table) -> dict[str, int]:

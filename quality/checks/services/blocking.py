@@ -28,9 +28,8 @@ def held_back(rule: FreshnessRule, periods: Sequence[ExpectedPartition]) -> dict
         if key and not window:
             found[one.start] = f"its checks have windows of {key}, which names no period"
             continue
-        lacks = [
-            said for rule in blocking if (said := _lack(rule, results[window].get(rule.name), one))
-        ]
+        known = results[window]
+        lacks = [said for r in blocking if (said := _lack(row, r, known.get(r.name), one))]
         if lacks:
             more = f" and {len(lacks) - _NAMED} more" if len(lacks) > _NAMED else ""
             found[one.start] = ", ".join(lacks[:_NAMED]) + more
@@ -47,10 +46,12 @@ def _results(
     return found
 
 
-def _lack(rule: Rule, result: RuleResult | None, period: ExpectedPartition) -> str:
+def _lack(row: CheckSet, rule: Rule, result: RuleResult | None, period: ExpectedPartition) -> str:
     """Say why a rule holds a period back; empty: it does not."""
     if result is None or result.judged_at < period.end:
         return f"check {rule.name} was not measured since its end"
+    if row.problem and (row.measured_at is None or result.judged_at < row.measured_at):
+        return f"check {rule.name} could not be measured again"
     if result.outcome == Outcome.PASSED.value:
         return ""
     override = getattr(result, "override", None)

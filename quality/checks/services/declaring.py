@@ -18,12 +18,12 @@ from portal.lake.lines import fitted
 from portal.lake.names import TableName
 from quality.checks.domain.documents import read_document, read_parsed, to_parsed
 from quality.checks.domain.rules import CheckSet as Document
-from quality.checks.models import EVERY_MINUTES
+from quality.checks.models import EVERY_MINUTES, OWNER_LENGTH
+from quality.checks.services.other_tables import check_others
 from quality.models import CheckSet
 from quality.ready_flag.services.tables import table_seen
 
 LEAST_MINUTES, MOST_MINUTES = 5, 60 * 24 * 31
-_OWNER_LENGTH = 128
 
 
 def checks_set(
@@ -38,7 +38,7 @@ def checks_set(
     """Set the rules of the table that a YAML document names, as of `version` (None: it is new).
 
     Raises:
-        RuleViolation: `checks.document`, `checks.rule`; `checks.every`.
+        RuleViolation: `checks.document`, `checks.rule`; `checks.every`; `checks.other_table`.
         NotVisible: no such lake or table for this person.
         StaleState: `checks.changed`, somebody else set or changed it meanwhile.
         ExternalFailure: the metastore does not answer.
@@ -54,7 +54,8 @@ def checks_set(
     hive = TableName.parse(config.lake, document.table)
     with Metastore.connect(config) as metastore:
         struct = table_seen(metastore, hive, user=user)
-    owner = fitted(str(struct.owner or ""), _OWNER_LENGTH)
+        check_others(metastore, config.lake, document.rules, user=user)
+    owner = fitted(str(struct.owner or ""), OWNER_LENGTH)
     said = {"document": to_parsed(document), "every_minutes": every_minutes}
     with transaction.atomic():
         rows = CheckSet.objects.select_for_update()

@@ -6,16 +6,21 @@ from typing import Any, Literal
 
 import msgspec
 from django.db import transaction
+from django.db.models import QuerySet
 
 from portal.access.lakes import get_lake
+from portal.access.models import User
 from portal.connectors.metastore import Metastore
-from portal.lake.errors import PortalError, RuleViolation
+from portal.lake.errors import ExternalFailure, PortalError, RuleViolation
+from portal.lake.lines import fitted
 from portal.lake.names import PartitionName
 from portal.runs.models import Run
 from portal.runs.requests.services import run_request
 from quality.checks.domain.messages import Request, Task, Window
 from quality.checks.domain.plan import metrics_of
+from quality.checks.models import OWNER_LENGTH
 from quality.checks.services.declaring import next_time
+from quality.checks.services.other_tables import check_others, databases_of
 from quality.models import CheckSet, ExpectedPartition, FreshnessStatus
 from quality.ready_flag.services.tables import keys_of
 
@@ -23,6 +28,7 @@ KIND = "quality.check"
 SCHEDULE = "schedule"
 MOST_SETS = 200
 MOST_WINDOWS = 100
+_MOST_OPEN = 10
 _NEWEST = 3
 """Windows that are measured besides those that wait to become ready."""
 Format = Literal["hive", "iceberg", "hudi"]
@@ -34,13 +40,19 @@ def check_request(row: CheckSet, *, windows: Sequence[str] = (), by: str, now: d
     While one of the table waits or runs that one is returned.
 
     Raises:
-        RuleViolation: `checks.windows`, too many are named.
+        RuleViolation: `checks.windows`, too many are named; `checks.running`, ten of the table
+            wait or run already.
     """
     if len(windows) > MOST_WINDOWS:
         raise RuleViolation("checks.windows", f"Name at most {MOST_WINDOWS} windows.")
     with transaction.atomic():
         known = CheckSet.objects.select_for_update().get(pk=row.pk)
         running = open_run_of(known)
+        if windows and _open_runs(known).count() >= _MOST_OPEN:
+            raise RuleViolation(
+                "checks.running",
+                f"{_MOST_OPEN} measurements of {known} wait or run; name windows once one ended.",
+            )
         if running is not None and not windows:
             return running
         return _request(
@@ -50,8 +62,12 @@ def check_request(row: CheckSet, *, windows: Sequence[str] = (), by: str, now: d
 
 def open_run_of(row: CheckSet) -> Run | None:
     """Return the measurement that somebody asked for of a table, and that has not ended."""
+    return _open_runs(row).first()
+
+
+def _open_runs(row: CheckSet) -> QuerySet[Run]:
     rows = Run.objects.filter(lake=row.lake, kind=KIND, finished_at=None)
-    return rows.filter(subject_type="table", subject_id=str(row)).first()
+    return rows.filter(subject_type="table", subject_id=str(row))
 
 
 def checks_due(lake: str, *, now: datetime) -> int:
@@ -88,27 +104,39 @@ def request_of(run: Run) -> dict[str, Any]:
     with Metastore.connect(get_lake(run.lake)) as metastore:
         for row in rows:
             try:
-                task = _task(row, metastore, run.params.get("windows") or ())
-                problem = "" if task else "No window of it is there to be measured."
-            except RuleViolation as error:
-                task, problem = None, error.message
-            CheckSet.objects.filter(pk=row.pk).update(problem=problem)
-            if task is not None:
-                tasks.append(task)
+                tasks.append(_task(row, metastore, run.params.get("windows") or ()))
+            except ExternalFailure:
+                raise
+            except PortalError as error:
+                # What was measured before lets no period become ready meanwhile.
+                known = CheckSet.objects.filter(pk=row.pk)
+                known.update(problem=error.message, measured_at=run.queued_at)
     plain: dict[str, Any] = msgspec.to_builtins(Request(tuple(tasks)))
     return plain
 
 
-def _task(row: CheckSet, metastore: Metastore, asked: Sequence[str]) -> Task | None:
+def _task(row: CheckSet, metastore: Metastore, asked: Sequence[str]) -> Task:
     struct = metastore.table_or_none(row.hive)
     if struct is None:
         raise RuleViolation("checks.table", "The metastore has the table no more.")
     checks = row.checks
+    author = User.objects.filter(username=row.set_by, is_active=True).first()
+    if databases_of(checks) and author is None:
+        raise RuleViolation(
+            "checks.author",
+            f"Its rules read other tables, and {row.set_by}, who set them, has no account any "
+            "more. Set them again.",
+        )
+    if author is not None:
+        check_others(metastore, row.hive.lake, checks.rules, user=author)
+    owner = fitted(str(struct.owner or ""), OWNER_LENGTH)
+    if owner != row.owner:
+        CheckSet.objects.filter(pk=row.pk).update(owner=owner)
     windows = [""]
     if checks.partition_key:
         windows = list(asked) or _windows(row, checks.partition_key, struct, metastore)
     if not windows:
-        return None
+        raise RuleViolation("checks.windows", "No window of it is there to be measured.")
     return Task(
         id=row.pk,
         db=row.db,
@@ -118,6 +146,7 @@ def _task(row: CheckSet, metastore: Metastore, asked: Sequence[str]) -> Task | N
         location=str(struct.sd.location or "") if struct.sd else "",
         partition_key=checks.partition_key,
         windows=tuple(Window(one) for one in windows),
+        databases=databases_of(checks),
     )
 
 

@@ -34,6 +34,13 @@ def results_take(run: Run) -> int:
     return n_tables
 
 
+def runs_failed(run: Run, problem: str, *, now: datetime) -> int:
+    """Say at each table of a run that failed that it was not measured; returns how many."""
+    rows = CheckSet.objects.filter(lake=run.lake, pk__in=run.params["sets"])
+    unmeasured = rows.exclude(measured_at__gte=run.queued_at)
+    return unmeasured.update(problem=problem, measured_at=now)
+
+
 def results_trim(lake: str, *, now: datetime) -> int:
     """Delete what was measured longer ago than anything compares with; returns how much."""
     n_deleted = 0

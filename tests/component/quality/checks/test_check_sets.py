@@ -1,6 +1,7 @@
 """Check sets are set, measured and judged; a blocking rule keeps its period from being ready."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from quality.checks.domain.messages import Measured, MetricValue, WindowValues, 
 from quality.checks.services.declaring import checks_delete, checks_pause
 from quality.checks.services.overrides import override_ask, override_confirm
 from quality.checks.services.requests import check_request, checks_due, request_of
-from quality.checks.services.results import KEPT, results_take, results_trim
+from quality.checks.services.results import KEPT, results_take, results_trim, runs_failed
 from quality.freshness.domain.cadence import TimeFormat
 from quality.freshness.services.declaring import Declared, rule_declare
 from quality.freshness.services.inspection import look_at
@@ -191,3 +192,108 @@ def test_windows_of_one_run_are_compared_with_each_other(hive: FlagLake, people:
     results_take(run)
     found = {one.window: one.outcome for one in RuleResult.objects.all()}
     assert found == {"2026-11-21": "failed", "2026-11-20": "unknown"}
+
+
+READS_OTHERS = """
+table: shop.notes
+rules:
+  - {name: known, metric: referential_rate, column: id, min: 1, other_table: shop.shops,
+     other_column: id}
+  - {name: less, metric: custom_sql, sql: "SELECT count(*) FROM shop.sales", max: 5}
+"""
+
+
+class Owners:
+    """Makes a table of the lake somebody else's."""
+
+    def __init__(self, hive: FlagLake, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._of: dict[str, str] = {}
+        plain = hive.get_table
+
+        def get_table(db: str, name: str) -> Any:
+            table = plain(db, name)
+            table.owner = self._of.get(name, table.owner)
+            return table
+
+        monkeypatch.setattr(hive, "get_table", get_table)
+
+    def give(self, **owners: str) -> None:
+        self._of |= owners
+
+
+@pytest.fixture
+def owners(hive: FlagLake, monkeypatch: pytest.MonkeyPatch) -> Owners:
+    return Owners(hive, monkeypatch)
+
+
+def test_rules_read_only_tables_that_who_set_them_may_see(
+    hive: FlagLake, people: People, owners: Owners
+) -> None:
+    for name in ("shops", "sales"):
+        owners.give(**{name: "someone"})
+        with pytest.raises(PortalError, match=f"shop.{name}") as refused:
+            declare(people.owner, NOW, READS_OTHERS)
+        assert refused.value.code == "checks.other_table"
+        owners.give(**{name: "olga"})
+    with pytest.raises(PortalError, match="no table in the lake that olga may see"):
+        declare(people.owner, NOW, READS_OTHERS.replace("shop.sales", "other.sales"))
+
+    row = declare(people.owner, NOW, READS_OTHERS)
+    run = check_request(row, by="olga", now=NOW)
+    (task,) = read_request(request_of(run)).tasks
+    assert task.databases == ("shop",)
+    # It was set while she saw it; what is read now is read with the rights of now.
+    owners.give(sales="someone")
+    assert read_request(request_of(run)).tasks == ()
+    row.refresh_from_db()
+    assert "'less' reads shop.sales" in row.problem
+    owners.give(sales="olga", notes="dana")
+    people.owner.is_active = False
+    people.owner.save()
+    assert read_request(request_of(run)).tasks == ()
+    row.refresh_from_db()
+    assert "has no account any more" in row.problem
+
+
+def test_a_table_that_changed_hands_is_its_new_owners(
+    hive: FlagLake, people: People, owners: Owners
+) -> None:
+    hive.names["notes"] = [f"dt={WINDOW}"]
+    row = declare(people.admin, NOW)
+    assert row in CheckSet.objects.for_user(people.owner)
+    owners.give(notes=people.stranger.username)
+    request_of(check_request(row, by="x", now=NOW))
+    assert row in CheckSet.objects.for_user(people.stranger)
+    assert row not in CheckSet.objects.for_user(people.owner)
+
+
+def test_a_pass_counts_no_more_once_the_table_cannot_be_measured(
+    hive: FlagLake, people: People
+) -> None:
+    name = f"dt={WINDOW}"
+    hive.names["notes"] = [name]
+    hive.parameters[name] = {"note": "stays", FLAG: "false"}
+    what = Declared("dt", TimeFormat.DAY, delay_minutes=60 * 48)
+    rule_declare("main", "shop.notes", what, version=None, user=people.owner, now=NOW)
+    row = declare(people.owner, NOW)
+    run = check_request(row, by="olga", now=NOW)
+    measure(row, run, AFTER, 9)
+    late = AFTER + timedelta(days=3)
+    later = AFTER + timedelta(hours=1)
+    Run.objects.update(queued_at=later)
+    run.refresh_from_db()
+    assert runs_failed(run, "Spark died.", now=later) == 1
+    assert "check enough could not be measured again" in look(late).reason
+    assert runs_failed(run, "Spark died.", now=later) == 0, "it is said once"
+    measure(row, run, later + timedelta(hours=1), 9)
+    row.refresh_from_db()
+    assert (row.problem, look(late).standing) == ("", "READY")
+
+
+def test_only_so_many_runs_of_a_table_wait(hive: FlagLake, people: People) -> None:
+    row = declare(people.owner, NOW)
+    for day in range(10, 20):
+        check_request(row, windows=[f"2026-01-{day}"], by="olga", now=NOW)
+    with pytest.raises(PortalError) as refused:
+        check_request(row, windows=[WINDOW], by="olga", now=NOW)
+    assert refused.value.code == "checks.running"
