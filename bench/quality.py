@@ -21,6 +21,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from bench.quality_rules import N_COLUMNS, RULES, check_set, make_table
+from portal.spark.java_names import remember_java_names
 from quality.checks.domain.judge import Outcome, judge
 from quality.checks.domain.plan import metrics_of, plan_metrics
 from quality.checks.domain.states import State, value_of
@@ -58,6 +59,8 @@ def main() -> int:
 
 
 def _session() -> SparkSession:
+    """Return a session as the program has it, but for the cluster."""
+    remember_java_names()
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder: Any = SparkSession.builder

@@ -10,7 +10,7 @@ from quality.checks.domain.documents import read_parsed
 from quality.checks.domain.rules import CheckSet
 
 N_COLUMNS = 10
-_METRICS = ("null_rate", "min", "max", "mean", "stddev")
+_METRICS = ("null_rate", "min", "max", "mean", "range_rate")
 _FAILING = {("mean", 3), ("null_rate", 7)}
 
 
@@ -24,19 +24,13 @@ def _rules() -> list[dict[str, Any]]:
                 "min": (-1.0, 1.0),
                 "max": (900.0, 1000.0),
                 "mean": (400.0, 600.0),
-                "stddev": (200.0, 400.0),
+                "range_rate": (1.0, 1.0),
             }[metric]
             if (metric, n) in _FAILING:
                 high = low + (high - low) / 100
-            found.append(
-                {
-                    "name": f"{metric}_c{n}",
-                    "metric": metric,
-                    "column": f"c{n}",
-                    "min": low,
-                    "max": high,
-                }
-            )
+            rule = {"name": f"{metric}_c{n}", "metric": metric, "column": f"c{n}"}
+            limits = {"low": 0, "high": 1000} if metric == "range_rate" else {}
+            found.append({**rule, **limits, "min": low, "max": high})
     return found
 
 

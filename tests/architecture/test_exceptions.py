@@ -25,7 +25,6 @@ OUTER_DOORS = {
     "portal/search/selectors/everything.py": "a source that breaks does not hide the others",
     "portal/spark/entry.py": "a job ends with a manifest, whatever happened",
     "portal/spark/job.py": "a gateway that is gone raises anything; translated",
-    "quality/checks/jobs/budget.py": "what a query raises in its thread is raised to who asked",
     "refresh/core/connectors/front_end.py": "the driver's errors have no base class; translated",
     "refresh/worker/services/worker.py": "an unexpected error costs a table one turn",
     "tasks/schedule.py": "a tick or kind that breaks must not keep the others from their turn",

@@ -7,7 +7,7 @@ numbers as two halves that cannot overflow, of decimals as Spark adds them.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from decimal import Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 from pyspark import SparkContext
@@ -131,7 +131,7 @@ def _of_numbers(metric: Metric, column: Column, kind: T.DataType) -> dict[str, A
     if not isinstance(kind, _NUMBERS):
         raise Unmeasured(Reason.WRONG_TYPE, f"{metric.columns[0]} is {kind.simpleString()}.")
     found: dict[str, Any] = {}
-    if _is_counted(metric, kind):
+    if _is_counted(kind) and metric.kind is not _K.QUANTILE:
         column, kind = _unscaled(column), T.LongType()
     if isinstance(kind, _FLOATING):
         bad = _is_bad(column)
@@ -155,17 +155,15 @@ def _of_numbers(metric: Metric, column: Column, kind: T.DataType) -> dict[str, A
     return found
 
 
-def _is_counted(metric: Metric, kind: T.DataType) -> bool:
+def _is_counted(kind: T.DataType) -> bool:
     """Return whether decimals are counted as whole numbers of their last digit, which is faster."""
-    return (
-        isinstance(kind, T.DecimalType)
-        and kind.precision <= _DIGITS_OF_LONG
-        and metric.kind in {_K.MIN, _K.MAX, _K.SUM, _K.MEAN, _K.STDDEV}
-    )
+    return isinstance(kind, T.DecimalType) and kind.precision <= _DIGITS_OF_LONG
 
 
 def _scale(metric: Metric, kind: T.DataType) -> int:
-    return kind.scale if isinstance(kind, T.DecimalType) and _is_counted(metric, kind) else 0
+    """Return in which digit the numbers of a metric's aggregates are counted."""
+    is_number = metric.kind in {_K.MIN, _K.MAX, _K.SUM, _K.MEAN, _K.STDDEV}
+    return kind.scale if is_number and isinstance(kind, T.DecimalType) and _is_counted(kind) else 0
 
 
 def _unscaled(column: Column) -> Column:
@@ -197,17 +195,27 @@ def hit(metric: Metric, column: Column, kind: T.DataType) -> Column:
         return column.isin([F.lit(one).cast(kind) for one in metric.values])
     if not isinstance(kind, _NUMBERS):
         raise Unmeasured(Reason.WRONG_TYPE, f"{metric.columns[0]} is {kind.simpleString()}.")
-    found = ~F.isnan(column) if isinstance(kind, _FLOATING) else F.expr("true")
-    if metric.low is not None:
-        found &= column >= F.lit(_exact(metric.low))
-    if metric.high is not None:
-        found &= column <= F.lit(_exact(metric.high))
-    return found
+    low, high = (None if one is None else _exact(one) for one in (metric.low, metric.high))
+    if isinstance(kind, T.DecimalType) and _is_counted(kind):
+        # Decimals are compared as whole numbers of their last digit: the bounds inside the range.
+        column = _unscaled(column)
+        low = None if low is None else _whole(low, kind.scale, ROUND_CEILING)
+        high = None if high is None else _whole(high, kind.scale, ROUND_FLOOR)
+    found = ~F.isnan(column) if isinstance(kind, _FLOATING) else column.isNotNull()
+    if low is not None:
+        found &= column >= F.lit(low)
+    if high is not None:
+        found &= column <= F.lit(high)
+    return F.when(column.isNotNull(), found)
 
 
-def _exact(bound: float) -> Any:
-    """Return a bound as a literal that compares with decimals as it was written."""
-    return int(bound) if float(bound).is_integer() and abs(bound) < 1e18 else Decimal(repr(bound))
+def _whole(bound: Decimal, scale: int, rounding: str) -> int:
+    return int(_EXACT.scaleb(bound, scale).to_integral_value(rounding))
+
+
+def _exact(bound: float) -> Decimal:
+    """Return a bound as it was written."""
+    return Decimal(repr(bound))
 
 
 def _is_bad(column: Column) -> Column:

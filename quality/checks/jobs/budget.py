@@ -3,11 +3,12 @@
 import itertools
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
-from pyspark import InheritableThread
 from pyspark.sql import SparkSession
 
+from portal.lake.errors import PortalError
 from quality.checks.domain.reasons import Reason
 from quality.checks.jobs.errors import Unmeasured
 
@@ -40,40 +41,35 @@ class Budget:
         """
         seconds = self.left if most is None else min(most, self.left)
         group = f"lw-check-{next(_NUMBERS)}"
-        answers: list[Answer] = []
-        errors: list[BaseException] = []
 
-        def work() -> None:
+        def work() -> Answer:
             self._context.setJobGroup(group, "check", interruptOnCancel=True)
+            return query()
+
+        pool = ThreadPoolExecutor(1)
+        try:
+            future = pool.submit(work)
             try:
-                answers.append(query())
-            except BaseException as error:
-                errors.append(error)
+                return self._answer(future, seconds)
+            except (Unmeasured, PortalError):
+                self._cancel(future, group)
+                raise
+        finally:
+            pool.shutdown(wait=False)
 
-        thread = InheritableThread(target=work, daemon=True)
-        thread.start()
-        self._wait(thread, group, seconds)
-        if errors:
-            raise errors[0]
-        return answers[0]
-
-    def _wait(self, thread: Any, group: str, seconds: float) -> None:
+    def _answer(self, future: Future[Answer], seconds: float) -> Answer:
         ends = time.monotonic() + seconds
-        while thread.is_alive():
+        while not future.done():
             left = ends - time.monotonic()
             if left <= 0:
-                self._cancel(thread, group)
                 raise Unmeasured(Reason.TIMED_OUT, f"It was cancelled after {seconds:.0f} s.")
-            thread.join(min(_LOOK_SECONDS, left))
-            try:
-                self._check()
-            except Exception:
-                self._cancel(thread, group)
-                raise
+            wait([future], min(_LOOK_SECONDS, left))
+            self._check()
+        return future.result()
 
-    def _cancel(self, thread: Any, group: str) -> None:
+    def _cancel(self, future: Future[Answer], group: str) -> None:
         # Jobs that a query starts after the first was cancelled are cancelled as well.
         ends = time.monotonic() + _CANCEL_SECONDS
-        while thread.is_alive() and time.monotonic() < ends:
+        while not future.done() and time.monotonic() < ends:
             self._context.cancelJobGroup(group)
-            thread.join(_LOOK_SECONDS)
+            wait([future], _LOOK_SECONDS)

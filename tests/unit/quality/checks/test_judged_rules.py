@@ -123,9 +123,8 @@ def test_a_metric_without_a_value_passes_no_rule(reason: str) -> None:
 
 
 def test_only_a_blocking_rule_holds_back() -> None:
-    bounds = {"column": "x", "max": 1}
     for severity in Severity:
-        rule = Rule(K.NULL_COUNT, severity=severity, **bounds)
+        rule = Rule(K.NULL_COUNT, column="x", max=1, severity=severity)
         assert holds_back(rule, outcome(rule, 2)) is (severity is Severity.BLOCK)
         assert not holds_back(rule, outcome(rule, 1))
 
