@@ -87,7 +87,7 @@ class TableOrder(msgspec.Struct, frozen=True, omit_defaults=True):
     first_batch: int = 1
     """No batch before it is needed: the table is loaded from the source after those."""
     first_schema: int = 1
-    """Records under an older one are needed no more: the table began anew after them."""
+    """Records under an older one are needed no more: the table began again after them."""
 
     @property
     def name(self) -> str:

@@ -100,7 +100,7 @@ class TablePlan:
 
 
 NOTHING = TablePlan((), (), (), ())
-"""Of a table that has no schema yet, or begins anew."""
+"""Of a table that has no schema yet, or begins again."""
 
 
 def table_plan(decided: Sequence[DecidedSchema], prepared: Sequence[Prepared] = ()) -> TablePlan:

@@ -46,7 +46,7 @@ def table_protect(
     `protections` are those of the columns that the source has now; others become plain. The same
     again changes nothing. A table that was held because it could not be protected as asked is
     applied from then on, and needs no new load. One that is held by a change that was refused
-    begins anew with its newest schema.
+    begins again with its newest schema.
 
     Raises:
         NotAllowed: for anyone but an admin with a fresh log-in.

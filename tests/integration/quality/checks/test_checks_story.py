@@ -10,20 +10,19 @@ from portal.access.services import person_create
 from portal.connectors.metastore import Metastore
 from portal.lake.names import TableName
 from portal.lake.readiness import FLAG, is_ready
-from quality.checks.jobs import measure
+from portal.runs.domain import RunState
+from portal.runs.requests.services import run_drive
 from quality.checks.services.declaring import checks_set
 from quality.checks.services.overrides import override_ask, override_confirm
-from quality.checks.services.requests import check_request, request_of
-from quality.checks.services.results import results_take
+from quality.checks.services.requests import check_request
 from quality.freshness.domain.cadence import TimeFormat
 from quality.freshness.services.declaring import Declared, rule_declare
 from quality.freshness.services.inspection import look_at
 from quality.models import ExpectedPartition, FreshnessRule, RuleResult
 from stack.stack import LAKE, Stack
 from tests.support.checked_tables import hive_table
-from tests.support.scan_spark import job_for
 
-pytestmark = [pytest.mark.django_db, pytest.mark.spark, pytest.mark.rows("B5")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 AFTER = datetime(2026, 11, 22, 12, tzinfo=UTC)
 DOCUMENT = """
@@ -38,11 +37,14 @@ rules:
 def test_a_partition_that_fails_a_blocking_rule_waits_for_two_people(
     spark: SparkSession, embedded_stack: Stack, settings: Any
 ) -> None:
-    settings.LAKEWARDEN_LAKES = str(embedded_stack.lakes_file)
+    settings.LAKEWARDEN_LAKES = embedded_stack.lakes_file
+    settings.LAKEWARDEN_VAR = embedded_stack.var
     config = embedded_stack.config(LAKE)
     rows = [("2026-11-20", n) for n in range(3)] + [("2026-11-21", n) for n in range(2)]
     frame = spark.createDataFrame(rows, "dt string, id int")
-    name = TableName.parse(config.lake, hive_table(spark, config, frame, db="checked", key="dt"))
+    name = TableName(
+        config.lake, "checked", hive_table(spark, config, frame, db="checked", key="dt")
+    )
     ada, ben = (
         person_create(
             one, password="correct horse staple", email=f"{one}@example.org", roles=("admin",)
@@ -64,12 +66,8 @@ def test_a_partition_that_fails_a_blocking_rule_waits_for_two_people(
             return {one.spec: one.standing for one in ExpectedPartition.objects.all()}
 
         assert set(look().values()) == {"UNREADY"}, "nothing was measured yet"
-        run = check_request(row, by="ada", now=AFTER)
-        job = job_for(spark, config, {"checks": request_of(run)}, now=AFTER)
-        assert measure.run(spark, job)["tables"] == 1
-        run.spool = str(job.spool.root)
-        run.save(update_fields=["spool"])
-        assert results_take(run) == 1
+        run = run_drive(check_request(row, by="ada", now=AFTER).pk)
+        assert run.state == RunState.DONE, run.error
         failed = RuleResult.objects.exclude(outcome="passed").get()
         assert (failed.window, failed.rule, failed.value) == ("2026-11-21", "enough", 2)
         assert look() == {"dt=2026-11-20": "READY", "dt=2026-11-21": "UNREADY"}
