@@ -12,7 +12,12 @@ from quality.checks.domain.rules import Severity
 from quality.models import CheckSet, Measurement, RuleResult
 
 SET_ORDERS = {"table": ("db", "table"), "-table": ("-db", "-table")}
-RESULT_ORDERS = {"-judged": ("-judged_at",), "judged": ("judged_at",)}
+RESULT_ORDERS = {
+    "-window": ("-window",),
+    "window": ("window",),
+    "-judged": ("-judged_at",),
+    "judged": ("judged_at",),
+}
 HISTORY_ORDERS = {"-measured": ("-measured_at",), "measured": ("measured_at",)}
 STATES = [
     ("CHECK_FAILED", "Failed"),

@@ -46,7 +46,7 @@ RESULTS = ListSpec(
     caption="Results of the rules",
     columns=(
         Column(key="rule", title="Rule", url=result_url),
-        Column(key="window", title="Window", kind="code"),
+        Column(key="window", title="Window", kind="code", sort="window"),
         Column(key="badge", title="Result", kind="state"),
         Column(key="severity", title="Severity"),
         Column(key="judged_at", title="Measured", kind="ago", sort="judged"),
