@@ -23,6 +23,7 @@ from quality.checks.jobs.errors import JAVA_ERRORS, Unmeasured, unmeasured
 _EXACT = Context(prec=80)
 _HALF = 32
 _DIGITS_OF_LONG = 18
+_MOST_LONG = 2**63 - 1
 _WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _FLOATING = (T.FloatType, T.DoubleType)
 _NUMBERS = (*_WHOLE, *_FLOATING, T.DecimalType)
@@ -195,12 +196,13 @@ def hit(metric: Metric, column: Column, kind: T.DataType) -> Column:
         return column.isin([F.lit(one).cast(kind) for one in metric.values])
     if not isinstance(kind, _NUMBERS):
         raise Unmeasured(Reason.WRONG_TYPE, f"{metric.columns[0]} is {kind.simpleString()}.")
-    low, high = (None if one is None else _exact(one) for one in (metric.low, metric.high))
+    low: Decimal | int | None = None if metric.low is None else _exact(metric.low)
+    high: Decimal | int | None = None if metric.high is None else _exact(metric.high)
     if isinstance(kind, T.DecimalType) and _is_counted(kind):
         # Decimals are compared as whole numbers of their last digit: the bounds inside the range.
         column = _unscaled(column)
-        low = None if low is None else _whole(low, kind.scale, ROUND_CEILING)
-        high = None if high is None else _whole(high, kind.scale, ROUND_FLOOR)
+        low = None if low is None else _whole(Decimal(low), kind.scale, ROUND_CEILING)
+        high = None if high is None else _whole(Decimal(high), kind.scale, ROUND_FLOOR)
     found = ~F.isnan(column) if isinstance(kind, _FLOATING) else column.isNotNull()
     if low is not None:
         found &= column >= F.lit(low)
@@ -210,7 +212,8 @@ def hit(metric: Metric, column: Column, kind: T.DataType) -> Column:
 
 
 def _whole(bound: Decimal, scale: int, rounding: str) -> int:
-    return int(_EXACT.scaleb(bound, scale).to_integral_value(rounding))
+    whole = int(_EXACT.scaleb(bound, scale).to_integral_value(rounding))
+    return max(-_MOST_LONG, min(_MOST_LONG, whole))  # no value of so few digits is beyond
 
 
 def _exact(bound: float) -> Decimal:
