@@ -23,7 +23,7 @@ from quality.checks.jobs.errors import JAVA_ERRORS, Unmeasured, unmeasured
 _EXACT = Context(prec=80)
 _HALF = 32
 _DIGITS_OF_LONG = 18
-_MOST_LONG = 2**63 - 1
+_LARGEST = 2**63 - 1
 _WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _FLOATING = (T.FloatType, T.DoubleType)
 _NUMBERS = (*_WHOLE, *_FLOATING, T.DecimalType)
@@ -196,13 +196,14 @@ def hit(metric: Metric, column: Column, kind: T.DataType) -> Column:
         return column.isin([F.lit(one).cast(kind) for one in metric.values])
     if not isinstance(kind, _NUMBERS):
         raise Unmeasured(Reason.WRONG_TYPE, f"{metric.columns[0]} is {kind.simpleString()}.")
-    low: Decimal | int | None = None if metric.low is None else _exact(metric.low)
-    high: Decimal | int | None = None if metric.high is None else _exact(metric.high)
-    if isinstance(kind, T.DecimalType) and _is_counted(kind):
-        # Decimals are compared as whole numbers of their last digit: the bounds inside the range.
-        column = _unscaled(column)
-        low = None if low is None else _whole(Decimal(low), kind.scale, ROUND_CEILING)
-        high = None if high is None else _whole(Decimal(high), kind.scale, ROUND_FLOOR)
+    low: Any = None if metric.low is None else Decimal(repr(metric.low))
+    high: Any = None if metric.high is None else Decimal(repr(metric.high))
+    if _is_counted(kind) or isinstance(kind, _WHOLE):
+        # Compared as whole numbers, decimals by their last digit: with the bounds in the range.
+        scale = kind.scale if isinstance(kind, T.DecimalType) else 0
+        column = _unscaled(column) if isinstance(kind, T.DecimalType) else column
+        low = None if low is None else _whole(low, scale, ROUND_CEILING)
+        high = None if high is None else _whole(high, scale, ROUND_FLOOR)
     found = ~F.isnan(column) if isinstance(kind, _FLOATING) else column.isNotNull()
     if low is not None:
         found &= column >= F.lit(low)
@@ -212,13 +213,9 @@ def hit(metric: Metric, column: Column, kind: T.DataType) -> Column:
 
 
 def _whole(bound: Decimal, scale: int, rounding: str) -> int:
+    """Return a bound as a whole number that a long can hold."""
     whole = int(_EXACT.scaleb(bound, scale).to_integral_value(rounding))
-    return max(-_MOST_LONG, min(_MOST_LONG, whole))  # no value of so few digits is beyond
-
-
-def _exact(bound: float) -> Decimal:
-    """Return a bound as it was written."""
-    return Decimal(repr(bound))
+    return max(-_LARGEST, min(whole, _LARGEST))
 
 
 def _is_bad(column: Column) -> Column:

@@ -129,6 +129,25 @@ def test_all_metrics_of_a_hive_partition(
     assert done.measured.rows_read == 5
 
 
+def test_bounds_of_a_range_are_as_they_were_written(
+    spark: SparkSession, config: LakeConfig, hive: str
+) -> None:
+    """Between two digits of a column's type, and beyond what its type can hold."""
+    ranges = {
+        Metric(K.RANGE_RATE, ("id",), low=1.5, high=2.5): 0.5,
+        Metric(K.RANGE_RATE, ("id",), low=2.5): 0.25,
+        Metric(K.RANGE_RATE, ("amount",), low=-3.305, high=-3.295): 0.25,
+        Metric(K.RANGE_RATE, ("amount",), low=-3.304, high=-3.301): 0,
+        Metric(K.RANGE_RATE, ("big",), low=-1e30, high=1e30): 1,
+        Metric(K.RANGE_RATE, ("ratio",), low=0.5, high=2.5): 0.6,
+    }
+    done = measured(spark, config, task_of(hive, *ranges))
+    found = done.values("2026-05-01")
+    assert {one.key: found[one.key] for one in ranges} == {
+        one.key: share for one, share in ranges.items()
+    }
+
+
 def test_windows_are_measured_together_and_an_empty_one_has_reasons(
     spark: SparkSession, config: LakeConfig, hive: str
 ) -> None:
