@@ -190,6 +190,15 @@ def test_one_odd_day_does_not_widen_the_bounds() -> None:
     assert (odd.low, odd.high) == pytest.approx((plain.low, plain.high), abs=10)
 
 
+def test_few_values_make_wide_bounds() -> None:
+    """Each value is predicted from the others alone: two of a weekday differ by all they differ."""
+    history = days(*[100.0] * 7, *[110.0] * 7)
+    rule = Rule(K.SUM, column="x", learnt=Learnt(season=Season.WEEK, tolerance=1, least=14))
+    verdict = outcome(rule, 105, history)
+    assert verdict.expected == 105
+    assert verdict.high == pytest.approx(105 + 1.4826 * 10)
+
+
 def test_deviations_below_the_floor_pass() -> None:
     history = days(*[0.0] * 30)
     rule = Rule(K.NULL_RATE, column="x", learnt=Learnt(floor=0.001))
