@@ -14,13 +14,13 @@ from typing import Any
 
 from pyspark.sql import functions as F
 
-from optimizer.core.jobs.java_errors import JAVA_ERRORS, causes_of
 from optimizer.iceberg.access.jobs.errors import clear_errors, conflict, sorted_error
 from optimizer.iceberg.access.jobs.history import RUN_KEY
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable, summary_of
 from optimizer.iceberg.rewrite.jobs.staging import StagingArea
 from portal.lake.errors import PortalError, StaleState
 from portal.safety.failpoints import Failpoints
+from portal.spark.java_errors import JAVA_ERRORS, causes_of
 
 CHANGED = "trial.branch_changed"
 LONGEST_LIFE = timedelta(days=7)

@@ -9,8 +9,8 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from optimizer.core.domain.file_readers import READ, SEARCH, NewFiles, may_read, needs_groups
-from optimizer.core.jobs.java_errors import JAVA_ERRORS
 from portal.lake.errors import RuleViolation
+from portal.spark.java_errors import JAVA_ERRORS
 
 UNREADABLE = "table.unreadable_for_owner"
 _SUPERUSERS = "dfs.permissions.superusergroup"

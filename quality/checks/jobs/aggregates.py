@@ -15,10 +15,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from portal.spark.java_errors import JAVA_ERRORS
 from quality.checks.domain.metrics import Metric, MetricKind
 from quality.checks.domain.reasons import Reason
 from quality.checks.domain.states import State
-from quality.checks.jobs.errors import JAVA_ERRORS, Unmeasured, unmeasured
+from quality.checks.jobs.errors import Unmeasured, unmeasured
 
 _EXACT = Context(prec=80)
 _HALF = 32

@@ -1,17 +1,13 @@
 """What keeps a metric from being measured, with the code that is stored for it."""
 
-from typing import Any
-
-from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException
-from pyspark.errors.exceptions.captured import CapturedException
 
+from portal.spark.java_errors import root_cause
 from quality.checks.domain.reasons import Reason
 
-JAVA_ERRORS = (Py4JJavaError, CapturedException)
 _MISSING_COLUMN = ("UNRESOLVED_COLUMN", "FIELD_NOT_FOUND")
 _WRONG_TYPE = "DATATYPE_MISMATCH"
-_TEXT = 300
+_LONGEST = 300
 
 
 class Unmeasured(Exception):
@@ -31,7 +27,7 @@ def unmeasured(error: Exception) -> Unmeasured:
     """Return what an error of Spark means for the metric that it was raised for."""
     if isinstance(error, Unmeasured):
         return error
-    text = java_text(error)
+    text = _text(error)
     if isinstance(error, AnalysisException):
         condition = str(error.getErrorClass() or "")
         if condition.startswith(_MISSING_COLUMN):
@@ -43,11 +39,7 @@ def unmeasured(error: Exception) -> Unmeasured:
     return Unmeasured(Reason.FAILED, text)
 
 
-def java_text(error: Exception) -> str:
-    """Return the first line of the innermost cause of a Java error."""
-    java: Any = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
-    if java is None:
-        return str(error).partition("\n")[0][:_TEXT]
-    while java.getCause() is not None:
-        java = java.getCause()
-    return str(java.getMessage() or java.getClass().getName()).strip().partition("\n")[0][:_TEXT]
+def _text(error: Exception) -> str:
+    """Return the first line of the innermost cause, of one without a message its class."""
+    name, message = root_cause(error) or ("", str(error))
+    return (message or name).strip().partition("\n")[0][:_LONGEST]

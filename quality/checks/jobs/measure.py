@@ -12,6 +12,7 @@ import msgspec
 from pyspark.sql import SparkSession
 
 from portal.lake.errors import PortalError
+from portal.spark.java_errors import JAVA_ERRORS
 from portal.spark.job import CANCELLED, JobContext
 from quality.checks.domain.messages import (
     MEASURED,
@@ -22,7 +23,7 @@ from quality.checks.domain.messages import (
     read_request,
 )
 from quality.checks.domain.reasons import Reason
-from quality.checks.jobs.errors import JAVA_ERRORS, Unmeasured, unmeasured
+from quality.checks.jobs.errors import Unmeasured, unmeasured
 from quality.checks.jobs.measurement import Measurement
 from quality.checks.jobs.tables import Tables
 

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
+from portal.spark.java_errors import JAVA_ERRORS
 from portal.spark.job import JobContext
 from quality.checks.domain.messages import (
     Earlier,
@@ -25,7 +26,7 @@ from quality.checks.domain.plan import MetricPlan, plan_metrics
 from quality.checks.domain.schemas import schema_differences
 from quality.checks.domain.states import State, merge, value_of
 from quality.checks.jobs.budget import Budget
-from quality.checks.jobs.errors import JAVA_ERRORS, NotIncremental, Unmeasured
+from quality.checks.jobs.errors import NotIncremental, Unmeasured
 from quality.checks.jobs.passes import WINDOW, Answers, grouped_pass, one_pass
 from quality.checks.jobs.samples import sample
 from quality.checks.jobs.separate import Separate

@@ -7,12 +7,13 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from portal.spark.java_errors import JAVA_ERRORS
 from quality.checks.domain.metrics import Metric, MetricKind
 from quality.checks.domain.plan import GroupPass
 from quality.checks.domain.states import State
 from quality.checks.jobs.aggregates import Aggregates, Parts, column_of, state_of
 from quality.checks.jobs.budget import Budget
-from quality.checks.jobs.errors import JAVA_ERRORS, Unmeasured, unmeasured
+from quality.checks.jobs.errors import Unmeasured, unmeasured
 
 WINDOW = "lw_window"
 Answers = dict[str, dict[str, State | Unmeasured]]

@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from portal.lake.errors import PortalError
+from portal.spark.java_errors import JAVA_ERRORS
 from quality.checks.domain.messages import Task
 from quality.checks.domain.metrics import Metric, MetricKind
 from quality.checks.domain.reasons import Reason
@@ -16,7 +17,7 @@ from quality.checks.domain.statements import check_query, rendered, tables_of
 from quality.checks.domain.states import State
 from quality.checks.jobs.aggregates import column_of
 from quality.checks.jobs.budget import Budget
-from quality.checks.jobs.errors import JAVA_ERRORS, Unmeasured, unmeasured
+from quality.checks.jobs.errors import Unmeasured, unmeasured
 from quality.checks.jobs.passes import WINDOW
 from quality.checks.jobs.tables import Table, Tables
 

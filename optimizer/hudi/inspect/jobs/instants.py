@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from optimizer.core.jobs.java_errors import JAVA_ERRORS
 from optimizer.hudi.inspect.domain.facts import Action, Instant, InstantState
 from optimizer.hudi.tables.jobs.errors import error_text
 from optimizer.hudi.tables.jobs.table import HUDI, OpenedTable
 from optimizer.hudi.tables.jobs.times import from_milliseconds
+from portal.spark.java_errors import JAVA_ERRORS
 
 _INSTANT = f"{HUDI}.table.timeline.HoodieInstant"
 _FILE = "org.apache.hudi.storage.StoragePathInfo"

@@ -9,12 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from optimizer.core.jobs.java_errors import JAVA_ERRORS
 from optimizer.hudi.inspect.domain.facts import BlockKind, BlockState, LogBlock
 from optimizer.hudi.inspect.jobs.instants import Timeline
 from optimizer.hudi.inspect.jobs.slices import LogFile
 from optimizer.hudi.tables.jobs.errors import error_text
 from optimizer.hudi.tables.jobs.table import OpenedTable
+from portal.spark.java_errors import JAVA_ERRORS
 
 MOST_FILES = 20_000
 """Of more log files than this, the newest are read."""

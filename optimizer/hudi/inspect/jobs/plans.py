@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from optimizer.core.jobs.java_errors import JAVA_ERRORS
 from optimizer.hudi.inspect.domain.facts import (
     Action,
     FileGroupId,
@@ -14,6 +13,7 @@ from optimizer.hudi.inspect.domain.facts import (
 from optimizer.hudi.inspect.jobs.instants import Timeline
 from optimizer.hudi.tables.jobs.errors import error_text
 from optimizer.hudi.tables.jobs.table import OpenedTable
+from portal.spark.java_errors import JAVA_ERRORS
 
 _PLANNED = frozenset({Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING})
 _OPERATION = "org.apache.hudi.avro.model.HoodieCompactionOperation"

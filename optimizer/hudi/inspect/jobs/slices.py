@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from optimizer.core.jobs.java_errors import JAVA_ERRORS
 from optimizer.hudi.inspect.domain.facts import FileGroupId, FileSlice, Instant, Uncompacted
 from optimizer.hudi.tables.jobs.errors import error_text
 from optimizer.hudi.tables.jobs.table import HUDI, OPTION, OpenedTable
+from portal.spark.java_errors import JAVA_ERRORS
 
 _VIEW = f"{HUDI}.table.view.AbstractTableFileSystemView"
 _GROUP = f"{HUDI}.model.HoodieFileGroup"

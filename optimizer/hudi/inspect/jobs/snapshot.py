@@ -7,7 +7,6 @@ begun in between, so the timeline is asked once more before that is called evide
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from optimizer.core.jobs.java_errors import JAVA_ERRORS
 from optimizer.hudi.inspect.domain.facts import (
     DuplicateKey,
     FileSlice,
@@ -23,6 +22,7 @@ from optimizer.hudi.inspect.jobs.plans import read_plans
 from optimizer.hudi.inspect.jobs.slices import Files, earlier_bases, read_files, uncompacted
 from optimizer.hudi.tables.jobs.errors import clear_errors, error_text
 from optimizer.hudi.tables.jobs.table import OpenedTable
+from portal.spark.java_errors import JAVA_ERRORS
 
 
 @dataclass(frozen=True, slots=True)

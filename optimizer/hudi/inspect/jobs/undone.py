@@ -6,11 +6,11 @@ leaves the question open, and then nothing may be brought back.
 
 from typing import Any
 
-from optimizer.core.jobs.java_errors import JAVA_ERRORS
 from optimizer.hudi.inspect.domain.facts import Action
 from optimizer.hudi.tables.jobs.errors import error_text
 from optimizer.hudi.tables.jobs.table import OpenedTable
 from portal.lake.errors import RuleViolation
+from portal.spark.java_errors import JAVA_ERRORS
 
 _UNDOING = frozenset({Action.ROLLBACK.value, Action.RESTORE.value})
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from optimizer.core.jobs.java_errors import JAVA_ERRORS
 from optimizer.hudi.inspect.domain.facts import Action, Instant
 from optimizer.hudi.maintenance.jobs.orders import Order
 from optimizer.hudi.tables.jobs.errors import at_work
 from optimizer.hudi.tables.jobs.table import OpenedTable
+from portal.spark.java_errors import JAVA_ERRORS
 
 # What Hudi holds so by itself where a lock is shared.
 _HELD_BY_HUDI = frozenset({Action.COMPACTION})

@@ -6,8 +6,8 @@ What is not known here becomes `hudi.failed` with Java's own first line.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from optimizer.core.jobs.java_errors import JAVA_ERRORS, causes_of
 from portal.lake.errors import ExternalFailure, PortalError, RuleViolation, StaleState
+from portal.spark.java_errors import JAVA_ERRORS, causes_of
 
 GONE = "hudi.gone"
 NOT_HUDI = "hudi.not_hudi"

@@ -14,7 +14,6 @@ from py4j.java_gateway import JavaPackage
 from pyspark.sql import SparkSession
 
 from optimizer.core.jobs.java_columns import JavaColumns
-from optimizer.core.jobs.java_errors import JAVA_ERRORS
 from optimizer.hudi.inspect.domain.facts import PROPERTIES, HudiTable, TableType
 from optimizer.hudi.tables.jobs.errors import (
     NEW_VERSION,
@@ -28,6 +27,7 @@ from optimizer.hudi.tables.jobs.errors import (
 )
 from optimizer.hudi.tables.jobs.times import instant_at
 from portal.lake.errors import ExternalFailure
+from portal.spark.java_errors import JAVA_ERRORS
 
 HUDI = "org.apache.hudi.common"
 OPTION = f"{HUDI}.util.Option"

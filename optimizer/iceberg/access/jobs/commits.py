@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
-from optimizer.core.jobs.java_errors import JAVA_ERRORS
 from optimizer.iceberg.access.jobs.errors import LOST_TO_OTHERS, in_doubt, sorted_error
 from optimizer.iceberg.access.jobs.history import COMMIT_KEY, Signature, commit_of
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable
 from portal.lake.errors import PortalError
+from portal.spark.java_errors import JAVA_ERRORS
 
 Send = Callable[[Mapping[str, str]], bool]
 

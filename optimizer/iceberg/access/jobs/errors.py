@@ -7,8 +7,8 @@ with a stable code. What is not known here becomes `iceberg.failed` with Java's 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from optimizer.core.jobs.java_errors import JAVA_ERRORS, causes_of
 from portal.lake.errors import ExternalFailure, PortalError, RuleViolation, StaleState
+from portal.spark.java_errors import JAVA_ERRORS, causes_of
 
 GONE = "iceberg.gone"
 REPLACED = "iceberg.replaced"

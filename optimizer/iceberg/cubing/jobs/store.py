@@ -11,7 +11,6 @@ from uuid import uuid4
 
 from pyspark.sql import DataFrame
 
-from optimizer.core.jobs.java_errors import JAVA_ERRORS
 from optimizer.cubes.domain import coverage as coverages
 from optimizer.cubes.domain.coverage import Coverage
 from optimizer.cubes.domain.definition import (
@@ -29,6 +28,7 @@ from optimizer.iceberg.indexing.jobs.hadoop_files import HadoopFiles
 from portal.lake.errors import PortalError, RuleViolation, StaleState
 from portal.lake.names import quoted
 from portal.safety.failpoints import Failpoints
+from portal.spark.java_errors import JAVA_ERRORS
 
 _TRIES = 12
 _BATCH_KEY = "lakewarden.cube.batch"

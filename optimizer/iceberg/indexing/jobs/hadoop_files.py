@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from optimizer.core.jobs.java_errors import JAVA_ERRORS, causes_of
 from optimizer.iceberg.access.jobs.errors import DISK_FULL, clear_errors, sorted_causes
 from optimizer.iceberg.access.jobs.iceberg import IcebergTable
 from portal.lake.errors import ExternalFailure, RuleViolation
+from portal.spark.java_errors import JAVA_ERRORS, causes_of
 
 NOT_WRITABLE = "index.not_writable"
 _CHUNK = 1 << 22

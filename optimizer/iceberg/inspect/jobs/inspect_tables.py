@@ -13,7 +13,6 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
-from optimizer.core.jobs.java_errors import JAVA_ERRORS, causes_of
 from optimizer.core.jobs.result_parts import ResultPart
 from optimizer.iceberg.access.jobs.errors import (
     GONE,
@@ -28,6 +27,7 @@ from optimizer.iceberg.inspect.domain.problems import inspection_problem
 from optimizer.iceberg.inspect.jobs.facts import commits_since, table_facts
 from optimizer.iceberg.inspect.jobs.files import Asked, partition_rows
 from portal.lake.errors import PortalError
+from portal.spark.java_errors import JAVA_ERRORS, causes_of
 from portal.spark.job import JobContext
 
 _DELETED = 2

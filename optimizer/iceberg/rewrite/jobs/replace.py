@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from optimizer.core.jobs.java_errors import JAVA_ERRORS, causes_of
 from optimizer.iceberg.access.jobs.errors import (
     LOST_TO_OTHERS,
     clear_errors,
@@ -21,6 +20,7 @@ from optimizer.iceberg.rewrite.jobs.planning import Plan
 from optimizer.iceberg.rewrite.jobs.rewrite_group import Staged
 from optimizer.iceberg.rewrite.jobs.staging import StagingArea
 from portal.lake.errors import PortalError
+from portal.spark.java_errors import JAVA_ERRORS, causes_of
 
 _TRIES = 3
 

@@ -29,9 +29,10 @@ from pipelines.cdc.applying.jobs.places import Places
 from pipelines.cdc.applying.jobs.progress import PipelineProgress
 from pipelines.cdc.applying.jobs.reading.batches import Batches
 from pipelines.cdc.applying.jobs.table_run import FELL_BACK, TableRun
-from pipelines.cdc.applying.jobs.target import JAVA_ERRORS, java_text
+from pipelines.cdc.applying.jobs.target import java_text
 from pipelines.cdc.changes.domain.changelog import trimmed
 from portal.lake.errors import ExternalFailure, PortalError, StaleState
+from portal.spark.java_errors import JAVA_ERRORS
 
 
 @dataclass

@@ -21,9 +21,10 @@ from pipelines.cdc.applying.jobs.kept import KeptFiles
 from pipelines.cdc.applying.jobs.lines import Group, changes_of, checked_groups, parsed
 from pipelines.cdc.applying.jobs.samples import aside_counts, quarantined
 from pipelines.cdc.applying.jobs.table import Counts, TableWriter
-from pipelines.cdc.applying.jobs.target import JAVA_ERRORS, java_text
+from pipelines.cdc.applying.jobs.target import java_text
 from pipelines.cdc.changes.domain.records import decode_change
 from portal.lake.errors import ExternalFailure, PortalError, RuleViolation, StaleState
+from portal.spark.java_errors import JAVA_ERRORS
 
 FELL_BACK = "cdc.fell_back"
 _MOST_FOREIGN = 10

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from py4j.java_gateway import JavaPackage
-from py4j.protocol import Py4JJavaError
-from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -30,8 +28,8 @@ from pipelines.cdc.applying.domain.hudi_settings import (
 from pipelines.cdc.applying.domain.messages import Column, TableOrder
 from pipelines.cdc.applying.domain.numbers import Numbers
 from portal.lake.errors import ExternalFailure, RuleViolation
+from portal.spark.java_errors import root_cause
 
-JAVA_ERRORS = (Py4JJavaError, CapturedException)
 _KRYO = "org.apache.spark.serializer.KryoSerializer"
 _TEXT = 300
 
@@ -228,10 +226,8 @@ def check_hudi(spark: SparkSession, *, lake: str) -> None:
 
 def java_text(error: Exception) -> str:
     """Return class and first line of the innermost cause of a Java error."""
-    java: Any = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
-    if java is None:
+    cause = root_cause(error)
+    if cause is None:
         return f"{type(error).__name__}: {str(error).partition(chr(10))[0][:_TEXT]}"
-    while java.getCause() is not None:
-        java = java.getCause()
-    said = str(java.getMessage() or "").strip().partition("\n")[0][:_TEXT]
-    return f"{str(java.getClass().getName()).rpartition('.')[2]}: {said}"
+    name, message = cause
+    return f"{name.rpartition('.')[2]}: {message.strip().partition(chr(10))[0][:_TEXT]}"

@@ -12,13 +12,7 @@ from pyspark.sql import SparkSession
 
 from pipelines.cdc.applying.domain.folders import Kept, folder_of
 from pipelines.cdc.applying.jobs.kept import KeptFiles
-from pipelines.cdc.applying.jobs.target import (
-    JAVA_ERRORS,
-    Target,
-    check_hudi,
-    java_text,
-    read_old_dates,
-)
+from pipelines.cdc.applying.jobs.target import Target, check_hudi, java_text, read_old_dates
 from pipelines.cdc.capture.connectors.chunks import Chunks
 from pipelines.cdc.capture.connectors.source import Source
 from pipelines.cdc.capture.domain.config import SourceConfig
@@ -41,6 +35,7 @@ from pipelines.cdc.reconciling.jobs.lake_progress import LakeProgress
 from pipelines.cdc.reconciling.jobs.source_rows import SourceRows
 from portal.connectors.filesystem import open_file_system
 from portal.lake.errors import PortalError, StaleState
+from portal.spark.java_errors import JAVA_ERRORS
 from portal.spark.job import CANCELLED, JobContext
 
 REQUEST = "reconcile"

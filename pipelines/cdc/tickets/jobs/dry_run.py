@@ -6,9 +6,10 @@ import msgspec
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pipelines.cdc.applying.jobs.target import JAVA_ERRORS, check_hudi, java_text
+from pipelines.cdc.applying.jobs.target import check_hudi, java_text
 from pipelines.cdc.tickets.domain.lost_rows import Check, lost_sql
 from portal.lake.errors import ExternalFailure
+from portal.spark.java_errors import JAVA_ERRORS
 from portal.spark.job import JobContext
 
 
