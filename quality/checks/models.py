@@ -9,12 +9,12 @@ from portal.access.visibility import visible_to
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from quality.checks.domain.documents import read_parsed
-from quality.checks.domain.judge import Outcome
+from quality.checks.domain.judge import Outcome, holds_back
 from quality.checks.domain.rules import CheckSet as Document
 from quality.checks.domain.rules import Severity
+from quality.freshness.models import OWNER_LENGTH
 
 EVERY_MINUTES = 60
-OWNER_LENGTH = 128
 WINDOW_LENGTH = 256
 
 
@@ -133,7 +133,7 @@ class RuleResult(models.Model):
     @property
     def holds_back(self) -> bool:
         """Whether the window may not become ready by rule unless it is overridden."""
-        return self.severity == Severity.BLOCK.value and self.outcome != Outcome.PASSED.value
+        return holds_back(self.severity, self.outcome)
 
 
 class Override(models.Model):

@@ -35,13 +35,13 @@ def baseline(compare: Compare, of: Dated, history: Sequence[Reading]) -> Baselin
     wanted = list(_wanted(compare, of.at))
     found = [known[at] for at in wanted if at is not None and known.get(at) is not None]
     valued = [one for one in found if one.value is not None]
-    names = {one.window or f"{one.measured_at:%Y-%m-%d}" for one in valued}
+    names = _names(valued)
     missing = tuple(
         _name(at, of) for at in wanted if at is None or at not in known or known[at].value is None
     )
     if not valued or 2 * len(valued) < len(wanted):
-        return Baseline(None, tuple(sorted(names)), missing, Reason.WINDOW_MISSING)
-    return Baseline(_median(valued), tuple(sorted(names)), missing)
+        return Baseline(None, names, missing, Reason.WINDOW_MISSING)
+    return Baseline(_median(valued), names, missing)
 
 
 def _wanted(compare: Compare, at: datetime) -> Iterable[datetime | None]:
@@ -62,10 +62,14 @@ def _of_newest(known: dict[datetime, Reading], periods: int) -> Baseline:
     valued = [one for one in newest if one.value is not None]
     if not newest:
         return Baseline(None, reason=Reason.NO_HISTORY)
-    names = tuple(sorted(one.window or f"{one.measured_at:%Y-%m-%d}" for one in valued))
+    names = _names(valued)
     if not valued or 2 * len(valued) < periods:
         return Baseline(None, names, reason=Reason.WINDOW_MISSING)
     return Baseline(_median(valued), names)
+
+
+def _names(readings: Iterable[Reading]) -> tuple[str, ...]:
+    return tuple(sorted({one.window or f"{one.measured_at:%Y-%m-%d}" for one in readings}))
 
 
 def _name(at: datetime | None, of: Dated) -> str:

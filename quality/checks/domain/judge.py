@@ -68,9 +68,9 @@ def judge(rule: Rule, reading: Reading, history: Sequence[Reading] = ()) -> Verd
     return _between(rule, reading.value, (low, high))
 
 
-def holds_back(rule: Rule, verdict: Verdict) -> bool:
+def holds_back(severity: str, outcome: str) -> bool:
     """Return whether the window may not become ready: a blocking rule that has not passed."""
-    return rule.severity is Severity.BLOCK and verdict.outcome is not Outcome.PASSED
+    return severity == Severity.BLOCK and outcome != Outcome.PASSED
 
 
 def _compared(rule: Rule, compare: Compare, place: Dated, history: Sequence[Reading]) -> Verdict:

@@ -11,11 +11,23 @@ from typing import Any, Literal
 import msgspec
 
 from portal.lake.errors import RuleViolation
+from portal.lake.formats import PROVIDER
 from quality.checks.domain.metrics import Metric
 from quality.checks.domain.states import State
 
 MEASURED, SAMPLES = "measured", "samples"
 Format = Literal["hive", "iceberg", "hudi"]
+
+
+def format_of(struct: Any) -> Format:
+    """Return how the rows of a table are read, from what the metastore has of it."""
+    parameters = {key.lower(): str(value) for key, value in (struct.parameters or {}).items()}
+    if parameters.get("table_type", "").lower() == "iceberg":
+        return "iceberg"
+    reader = str(struct.sd.inputFormat or "").lower() if struct.sd else ""
+    if parameters.get(PROVIDER, "").lower() == "hudi" or "hudi" in reader:
+        return "hudi"
+    return "hive"
 
 
 class Window(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -145,11 +145,7 @@ def _of_numbers(metric: Metric, column: Column, kind: T.DataType) -> dict[str, A
         case _K.MAX:
             found["high"] = (F.max, column)
         case _K.QUANTILE:
-            number = column.cast("double")
-            found["number"] = (
-                lambda one: F.percentile_approx(one, metric.q or 0.0, _ACCURACY),
-                number,
-            )
+            found["number"] = (_quantile(metric.q or 0.0), column.cast("double"))
         case _:
             found |= _sums(column, kind)
             if metric.kind is _K.STDDEV:

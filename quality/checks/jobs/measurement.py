@@ -27,13 +27,12 @@ from quality.checks.domain.schemas import schema_differences
 from quality.checks.domain.states import State, merge, value_of
 from quality.checks.jobs.budget import Budget
 from quality.checks.jobs.errors import NotIncremental, Unmeasured
-from quality.checks.jobs.passes import WINDOW, Answers, grouped_pass, one_pass
+from quality.checks.jobs.passes import ROWS, WINDOW, Answers, grouped_pass, one_pass
 from quality.checks.jobs.samples import sample
 from quality.checks.jobs.separate import Separate
 from quality.checks.jobs.tables import Table, Tables
 
 _MOST_TOUCHED = 100
-_ROWS = Metric(kind=MetricKind.ROW_COUNT)
 
 
 @dataclass
@@ -74,7 +73,7 @@ class Measurement:
         return self._measure()
 
     def _measure(self) -> tuple[Measured, Samples]:
-        metrics = {one.key: one for one in (_ROWS, *self.task.metrics)}
+        metrics = {one.key: one for one in (ROWS, *self.task.metrics)}
         full = {key: list(self.windows) for key in metrics}
         if self.task.earlier is not None:
             full = self._merged(self.task.earlier, metrics)
@@ -161,7 +160,7 @@ class Measurement:
 
     def _window(self, window: str, metrics: Mapping[str, Metric]) -> WindowValues:
         values = tuple(self._value(one, window) for one in metrics.values())
-        rows = self.answers[_ROWS.key].get(window)
+        rows = self.answers[ROWS.key].get(window)
         return WindowValues(window, rows.n if isinstance(rows, State) else 0, values)
 
     def _value(self, metric: Metric, window: str) -> MetricValue:

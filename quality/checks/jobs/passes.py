@@ -18,7 +18,8 @@ from quality.checks.jobs.errors import Unmeasured, unmeasured
 WINDOW = "lw_window"
 Answers = dict[str, dict[str, State | Unmeasured]]
 """By metric key, by window; a window without rows has none."""
-_ROWS = Metric(kind=MetricKind.ROW_COUNT)
+ROWS = Metric(kind=MetricKind.ROW_COUNT)
+"""Counted in every pass, whether a rule asks for it or not."""
 
 
 def one_pass(
@@ -37,7 +38,7 @@ def one_pass(
     pass_ = Aggregates(frame)
     parts: dict[str, Parts] = {}
     answers: Answers = {}
-    counted = pass_.add(_ROWS)
+    counted = pass_.add(ROWS)
     for one in metrics:
         try:
             parts[one.key] = pass_.add(one)

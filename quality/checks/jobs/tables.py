@@ -11,8 +11,9 @@ from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import NotVisible
 from portal.lake.names import TableName
+from quality.checks.domain.messages import format_of
 from quality.checks.domain.reasons import Reason
-from quality.checks.jobs.errors import NotIncremental, Unmeasured
+from quality.checks.jobs.errors import Unmeasured
 from quality.checks.jobs.hive_rows import HiveRows
 from quality.checks.jobs.hudi_rows import HudiRows
 from quality.checks.jobs.iceberg_rows import IcebergRows
@@ -107,13 +108,10 @@ class Tables:
         return Table(name, HudiRows.open(self._spark, location), key)
 
     def _rows(self, name: TableName, struct: Any) -> Rows:
-        parameters = {key.lower(): str(value) for key, value in (struct.parameters or {}).items()}
-        if parameters.get("table_type", "").lower() == "iceberg":
-            return IcebergRows.open(self._spark, self._config, name)
-        provider = parameters.get("spark.sql.sources.provider", "").lower()
-        if provider == "hudi" or "hudi" in str(struct.sd.inputFormat or "").lower():
-            return HudiRows.open(self._spark, str(struct.sd.location))
-        return HiveRows(self._spark, self._config, name, struct)
-
-
-__all__ = ["NotIncremental", "Rows", "Table", "Tables"]
+        match format_of(struct):
+            case "iceberg":
+                return IcebergRows.open(self._spark, self._config, name)
+            case "hudi":
+                return HudiRows.open(self._spark, str(struct.sd.location))
+            case _:
+                return HiveRows(self._spark, self._config, name, struct)

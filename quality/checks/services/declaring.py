@@ -14,14 +14,13 @@ from portal.access.models import User
 from portal.audit.services import audit_record
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import RuleViolation, StaleState
-from portal.lake.lines import fitted
 from portal.lake.names import TableName
 from quality.checks.domain.documents import read_document, read_parsed, to_parsed
 from quality.checks.domain.rules import CheckSet as Document
-from quality.checks.models import EVERY_MINUTES, OWNER_LENGTH
+from quality.checks.models import EVERY_MINUTES
 from quality.checks.services.other_tables import check_others
 from quality.models import CheckSet
-from quality.ready_flag.services.tables import table_seen
+from quality.ready_flag.services.tables import owner_of, table_seen
 
 LEAST_MINUTES, MOST_MINUTES = 5, 60 * 24 * 31
 
@@ -55,7 +54,7 @@ def checks_set(
     with Metastore.connect(config) as metastore:
         struct = table_seen(metastore, hive, user=user)
         check_others(metastore, config.lake, document.rules, user=user)
-    owner = fitted(str(struct.owner or ""), OWNER_LENGTH)
+    owner = owner_of(struct)
     said = {"document": to_parsed(document), "every_minutes": every_minutes}
     with transaction.atomic():
         rows = CheckSet.objects.select_for_update()

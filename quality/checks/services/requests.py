@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from django.db import transaction
@@ -12,17 +12,15 @@ from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure, PortalError, RuleViolation
-from portal.lake.lines import fitted
 from portal.lake.names import PartitionName
 from portal.runs.models import Run
 from portal.runs.requests.services import run_request
-from quality.checks.domain.messages import Request, Task, Window
+from quality.checks.domain.messages import Request, Task, Window, format_of
 from quality.checks.domain.plan import metrics_of
-from quality.checks.models import OWNER_LENGTH
 from quality.checks.services.declaring import next_time
 from quality.checks.services.other_tables import check_others, databases_of
 from quality.models import CheckSet, ExpectedPartition, FreshnessStatus
-from quality.ready_flag.services.tables import keys_of
+from quality.ready_flag.services.tables import keys_of, owner_of
 
 KIND = "quality.check"
 SCHEDULE = "schedule"
@@ -31,7 +29,6 @@ MOST_WINDOWS = 100
 _MOST_OPEN = 10
 _NEWEST = 3
 """Windows that are measured besides those that wait to become ready."""
-Format = Literal["hive", "iceberg", "hudi"]
 
 
 def check_request(row: CheckSet, *, windows: Sequence[str] = (), by: str, now: datetime) -> Run:
@@ -47,14 +44,13 @@ def check_request(row: CheckSet, *, windows: Sequence[str] = (), by: str, now: d
         raise RuleViolation("checks.windows", f"Name at most {MOST_WINDOWS} windows.")
     with transaction.atomic():
         known = CheckSet.objects.select_for_update().get(pk=row.pk)
-        running = open_run_of(known)
+        if not windows and (running := open_run_of(known)) is not None:
+            return running
         if windows and _open_runs(known).count() >= _MOST_OPEN:
             raise RuleViolation(
                 "checks.running",
                 f"{_MOST_OPEN} measurements of {known} wait or run; name windows once one ended.",
             )
-        if running is not None and not windows:
-            return running
         return _request(
             known.lake, [known.pk], windows, by=by, subject=("table", str(known)), now=now
         )
@@ -120,16 +116,10 @@ def _task(row: CheckSet, metastore: Metastore, asked: Sequence[str]) -> Task:
     if struct is None:
         raise RuleViolation("checks.table", "The metastore has the table no more.")
     checks = row.checks
-    author = User.objects.filter(username=row.set_by, is_active=True).first()
-    if databases_of(checks) and author is None:
-        raise RuleViolation(
-            "checks.author",
-            f"Its rules read other tables, and {row.set_by}, who set them, has no account any "
-            "more. Set them again.",
-        )
-    if author is not None:
-        check_others(metastore, row.hive.lake, checks.rules, user=author)
-    owner = fitted(str(struct.owner or ""), OWNER_LENGTH)
+    databases = databases_of(checks)
+    if databases:
+        check_others(metastore, row.hive.lake, checks.rules, user=_author(row))
+    owner = owner_of(struct)
     if owner != row.owner:
         CheckSet.objects.filter(pk=row.pk).update(owner=owner)
     windows = [""]
@@ -141,13 +131,24 @@ def _task(row: CheckSet, metastore: Metastore, asked: Sequence[str]) -> Task:
         id=row.pk,
         db=row.db,
         table=row.table,
-        format=_format(struct),
+        format=format_of(struct),
         metrics=metrics_of(checks.rules),
         location=str(struct.sd.location or "") if struct.sd else "",
         partition_key=checks.partition_key,
         windows=tuple(Window(one) for one in windows),
-        databases=databases_of(checks),
+        databases=databases,
     )
+
+
+def _author(row: CheckSet) -> User:
+    found = User.objects.filter(username=row.set_by, is_active=True).first()
+    if found is None:
+        raise RuleViolation(
+            "checks.author",
+            f"Its rules read other tables, and {row.set_by}, who set them, has no account any "
+            "more. Set them again.",
+        )
+    return found
 
 
 def _windows(row: CheckSet, key: str, struct: Any, metastore: Metastore) -> list[str]:
@@ -182,17 +183,6 @@ def _last_days(row: CheckSet) -> Iterable[str]:
     # Only Hive tables have their partitions in the metastore.
     today = datetime.now(get_lake(row.lake).zone).date()
     return [str(today - timedelta(days=n)) for n in range(1, _NEWEST + 1)]
-
-
-def _format(struct: Any) -> Format:
-    parameters = {key.lower(): str(value) for key, value in (struct.parameters or {}).items()}
-    if parameters.get("table_type", "").lower() == "iceberg":
-        return "iceberg"
-    provider = parameters.get("spark.sql.sources.provider", "").lower()
-    reader = str(struct.sd.inputFormat or "").lower() if struct.sd else ""
-    if provider == "hudi" or "hudi" in reader:
-        return "hudi"
-    return "hive"
 
 
 def _request(

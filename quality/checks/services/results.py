@@ -14,7 +14,7 @@ from portal.lake.errors import NotVisible
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
 from quality.checks.domain.judge import Verdict, judge
-from quality.checks.domain.messages import MEASURED, Measured, MetricValue
+from quality.checks.domain.messages import MEASURED, Measured, MetricValue, WindowValues
 from quality.checks.domain.reasons import Reason
 from quality.checks.domain.rules import Rule
 from quality.checks.domain.windows import Reading
@@ -71,7 +71,6 @@ def _take(run: Run, measured: Measured) -> int:
     at = measured.measured_at
     if row is None or (row.measured_at is not None and row.measured_at > at):
         return 0  # deleted, or measured again since
-    rules = row.checks.rules
     if measured.state == "failed":
         row.problem = measured.note or measured.reason
     else:
@@ -79,10 +78,8 @@ def _take(run: Run, measured: Measured) -> int:
         for window in measured.windows:
             _keep(row, window.window, window.values, at=at)
         # Only now: windows of one run are compared with each other too.
-        for window in measured.windows:
-            values = {one.key: one for one in window.values}
-            for rule in rules:
-                _judge(row, rule, window.window, values.get(rule.measured.key), at=at)
+        for rule in row.checks.rules:
+            _judge(row, rule, measured.windows, at=at)
     row.measured_at = at
     row.save(update_fields=["problem", "measured_at"])
     return 1
@@ -105,16 +102,16 @@ def _keep(row: CheckSet, window: str, values: Sequence[MetricValue], *, at: date
         )
 
 
-def _judge(
-    row: CheckSet, rule: Rule, window: str, found: MetricValue | None, *, at: datetime
-) -> None:
-    value = None if found is None else found.value
-    reason = Reason.NOT_MEASURED if found is None else found.reason
-    reading = Reading(window, value, at, reason)
+def _judge(row: CheckSet, rule: Rule, windows: Sequence[WindowValues], *, at: datetime) -> None:
+    key = rule.measured.key
     history = _history(row, rule) if rule.needs_history else []
-    verdict = judge(rule, reading, history)
-    detail = found.detail if found and found.detail else ""
-    _write(row, rule, window, verdict, detail=detail, at=at)
+    for window in windows:
+        found = next((one for one in window.values if one.key == key), None)
+        value = None if found is None else found.value
+        reason = Reason.NOT_MEASURED if found is None else found.reason
+        verdict = judge(rule, Reading(window.window, value, at, reason), history)
+        detail = found.detail if found and found.detail else ""
+        _write(row, rule, window.window, verdict, detail=detail, at=at)
 
 
 def _history(row: CheckSet, rule: Rule) -> list[Reading]:

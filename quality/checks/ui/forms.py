@@ -6,6 +6,7 @@ from portal.lake.errors import PortalError
 from quality.checks.domain.documents import LARGEST_DOCUMENT, write_document
 from quality.checks.models import EVERY_MINUTES
 from quality.checks.services.declaring import LEAST_MINUTES, MOST_MINUTES
+from quality.freshness.ui.forms import VersionedForm
 from quality.models import CheckSet
 
 STARTING = """table: {table}
@@ -17,7 +18,7 @@ rules:
 """
 
 
-class CheckSetForm(forms.Form):
+class CheckSetForm(VersionedForm):
     """The rules of one table."""
 
     document = forms.CharField(
@@ -33,8 +34,6 @@ class CheckSetForm(forms.Form):
         initial=EVERY_MINUTES,
         help_text="partitions that wait to become ready, and the newest three",
     )
-    version = forms.IntegerField(min_value=0, required=False, widget=forms.HiddenInput)
-    is_stale = False
 
     @classmethod
     def of(cls, row: CheckSet) -> "CheckSetForm":

@@ -90,7 +90,7 @@ def check_set_new(request: HttpRequest) -> HttpResponse:
         if made is not None:
             return HttpResponseRedirect(set_url(made))
     context = {"form": form, "lake": lake}
-    return render(request, "readiness/check_set_edit.html", context, status=_status(form))
+    return render(request, "readiness/check_set_edit.html", context, status=form.status)
 
 
 @require_http_methods(["GET", "POST"])
@@ -103,7 +103,7 @@ def check_set_edit(request: HttpRequest, set_id: int) -> HttpResponse:
         if made is not None:
             return HttpResponseRedirect(set_url(made))
     context = {"form": form, "lake": found.lake, "found": found}
-    return render(request, "readiness/check_set_edit.html", context, status=_status(form))
+    return render(request, "readiness/check_set_edit.html", context, status=form.status)
 
 
 def _set(request: HttpRequest, form: CheckSetForm, *, lake: str) -> CheckSet | None:
@@ -123,9 +123,3 @@ def _set(request: HttpRequest, form: CheckSetForm, *, lake: str) -> CheckSet | N
         return None
     messages.success(request, f"The checks of {made} are set; they are measured soon.")
     return made
-
-
-def _status(form: CheckSetForm) -> int:
-    if not form.errors:
-        return 200
-    return 409 if form.is_stale else 400

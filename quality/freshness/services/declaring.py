@@ -15,13 +15,11 @@ from portal.access.models import User
 from portal.audit.services import audit_record
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import RuleViolation, StaleState
-from portal.lake.lines import fitted
 from portal.lake.names import TableName
 from quality.freshness.domain.cadence import Cadence, TimeFormat
-from quality.freshness.models import OWNER_LENGTH
 from quality.freshness.services.sources import check_fed
 from quality.models import FreshnessRule, FreshnessStatus
-from quality.ready_flag.services.tables import keys_of, table_seen
+from quality.ready_flag.services.tables import keys_of, owner_of, table_seen
 
 LONGEST_MINUTES = 60 * 24 * 60
 MOST_SOURCES = 20
@@ -94,7 +92,7 @@ def rule_declare(
             check_fed(source)
     cadence = Cadence(declared.time_key, declared.time_format, declared.hour_key, config.zone)
     cadence.check(keys_of(struct))
-    owner = fitted(str(struct.owner or ""), OWNER_LENGTH)
+    owner = owner_of(struct)
     with transaction.atomic():
         rows = FreshnessRule.objects.select_for_update()
         known = rows.filter(lake=lake, db=hive.db, table=hive.table).first()

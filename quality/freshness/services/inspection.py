@@ -14,20 +14,18 @@ from portal.audit.services import audit_record
 from portal.connectors.metastore import Metastore
 from portal.lake.clock import from_epoch_seconds
 from portal.lake.errors import PortalError
-from portal.lake.lines import fitted
 from portal.lake.names import PartitionName
 from portal.lake.partition_specs import expand
 from portal.lake.readiness import FLAG, is_ready
 from quality.freshness.domain.cadence import Cadence, Period
 from quality.freshness.domain.inspection_schedule import FORGOTTEN, GIVEN_UP, next_inspection
 from quality.freshness.domain.ready_rule import FreshnessDecision, Outcome, Rule, Seen, rule_on
-from quality.freshness.models import OWNER_LENGTH
 from quality.freshness.services.gates import held_back
 from quality.freshness.services.sources import sources_of
 from quality.models import ExpectedPartition, FreshnessRule, FreshnessStatus
 from quality.ready_flag.services.arrivals import fresh
 from quality.ready_flag.services.marking import flags_set
-from quality.ready_flag.services.tables import keys_of
+from quality.ready_flag.services.tables import keys_of, owner_of
 
 BY_RULE = "rule"
 _MOST_PERIODS = 400
@@ -61,7 +59,7 @@ def look_at(rule: FreshnessRule, metastore: Metastore, *, now: datetime) -> int:
     if table is None:
         problem = "The metastore has the table no more."
     else:
-        rule.owner = fitted(str(table.owner or ""), OWNER_LENGTH)
+        rule.owner = owner_of(table)
         try:
             cadence.check(keys_of(table))
         except PortalError as error:

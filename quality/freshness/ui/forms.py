@@ -23,7 +23,21 @@ _FIELD_OF = {
 }
 
 
-class RuleForm(forms.Form):
+class VersionedForm(forms.Form):
+    """What is changed as of a version; `is_stale`: somebody else changed it since."""
+
+    version = forms.IntegerField(min_value=0, required=False, widget=forms.HiddenInput)
+    is_stale = False
+
+    @property
+    def status(self) -> int:
+        """The HTTP status of the page that shows the form."""
+        if not self.errors:
+            return 200
+        return 409 if self.is_stale else 400
+
+
+class RuleForm(VersionedForm):
     """The cadence, the time and the rule of one table; what is left empty is not asked."""
 
     time_key = forms.CharField(
@@ -72,8 +86,6 @@ class RuleForm(forms.Form):
         help_text="db.table, with spaces between them; their pipelines must have applied the "
         "source's changes up to the end and the delay",
     )
-    version = forms.IntegerField(min_value=0, required=False, widget=forms.HiddenInput)
-    is_stale = False
 
     @classmethod
     def of(cls, rule: FreshnessRule) -> "RuleForm":

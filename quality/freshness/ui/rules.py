@@ -78,7 +78,7 @@ def rule_new(request: HttpRequest) -> HttpResponse:
         if made is not None:
             return HttpResponseRedirect(rule_url(made))
     context = {"form": form, "lake": lake}
-    return render(request, "readiness/rule_new.html", context, status=_status(form))
+    return render(request, "readiness/rule_new.html", context, status=form.status)
 
 
 @require_http_methods(["GET", "POST"])
@@ -97,7 +97,7 @@ def rule(request: HttpRequest, rule_id: int) -> HttpResponse:
         "rows": rows[:_SHOWN],
         "chart": ready_chart(found, rows),
     }
-    return render(request, "readiness/rule.html", context, status=_status(form))
+    return render(request, "readiness/rule.html", context, status=form.status)
 
 
 @require_POST
@@ -130,9 +130,3 @@ def _declared(
         return None
     messages.success(request, f"Declared for {made}.")
     return made
-
-
-def _status(form: RuleForm) -> int:
-    if not form.errors:
-        return 200
-    return 409 if form.is_stale else 400

@@ -1,4 +1,4 @@
-"""Finds the table that somebody names, and its partition keys."""
+"""Finds the table that somebody names, its owner, and its partition keys."""
 
 from typing import Any
 
@@ -6,7 +6,9 @@ from portal.access.models import User
 from portal.access.visibility import may_see
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import NotVisible
+from portal.lake.lines import fitted
 from portal.lake.names import TableName
+from quality.freshness.models import OWNER_LENGTH
 
 
 def table_seen(metastore: Metastore, hive: TableName, *, user: User | None) -> Any:
@@ -24,6 +26,11 @@ def table_seen(metastore: Metastore, hive: TableName, *, user: User | None) -> A
             table=str(hive),
         )
     return table
+
+
+def owner_of(table: Any) -> str:
+    """Return who owns a table, as rows keep it; empty: nobody is named."""
+    return fitted(str(table.owner or ""), OWNER_LENGTH)
 
 
 def keys_of(table: Any) -> tuple[str, ...]:

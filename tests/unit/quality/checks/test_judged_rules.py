@@ -119,14 +119,14 @@ def test_a_metric_without_a_value_passes_no_rule(reason: str) -> None:
     rule = Rule(K.NULL_RATE, column="x", max=1, severity=Severity.BLOCK)
     verdict = judge(rule, reading(None, reason=reason))
     assert (verdict.outcome, verdict.reason) == (Outcome.UNKNOWN, reason)
-    assert holds_back(rule, verdict)
+    assert holds_back(rule.severity, verdict.outcome)
 
 
 def test_only_a_blocking_rule_holds_back() -> None:
     for severity in Severity:
         rule = Rule(K.NULL_COUNT, column="x", max=1, severity=severity)
-        assert holds_back(rule, outcome(rule, 2)) is (severity is Severity.BLOCK)
-        assert not holds_back(rule, outcome(rule, 1))
+        assert holds_back(severity, outcome(rule, 2).outcome) is (severity is Severity.BLOCK)
+        assert not holds_back(severity, outcome(rule, 1).outcome)
 
 
 def test_zero_after_zero_is_no_change() -> None:
