@@ -36,7 +36,8 @@ class Kafka(Server):
         if (self.directory / "data" / "meta.properties").is_file():
             return
         cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        tool = ["kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(settings)]
+        # One argument: an id of Kafka's own form may begin with "-", as an option does.
+        tool = ["kafka.tools.StorageTool", "format", f"--cluster-id={cluster}", "-c", str(settings)]
         tool += self._format()
         done = subprocess.run(
             [*self._java("256m"), *tool], check=False, capture_output=True, text=True, timeout=120
