@@ -4,17 +4,19 @@ from datetime import timedelta
 
 from portal.runs.kinds.ticks import Tick, register_tick
 from quality.checks.run_kinds import register_check_kind
-from quality.checks.services.blocking import held_back
+from quality.checks.services.blocking import Marks, held_back
 from quality.checks.services.requests import checks_due
 from quality.checks.services.results import results_trim
 from quality.checks.ui.nav import register_pages
 from quality.freshness.services.gates import register_gate
+from quality.ready_flag.services.mark_gates import register_mark_gate
 
 
 def register() -> None:
-    """Add what this capability offers: runs, ticks, pages, and a gate before readiness."""
+    """Add what this capability offers: runs, ticks, pages, and gates before readiness."""
     register_check_kind()
     register_tick(Tick("checks.due", timedelta(minutes=1), checks_due))
     register_tick(Tick("checks.trim", timedelta(hours=1), results_trim))
     register_pages()
     register_gate("checks", held_back)
+    register_mark_gate("checks", Marks())

@@ -1,9 +1,14 @@
-"""Keeps periods from becoming ready while a blocking rule has not passed and is not overridden."""
+"""Keeps partitions from becoming ready while a blocking rule has not passed and is not overridden.
+
+By rule, a measurement counts from the period's end on. Who marks partitions as ready by hand or by
+a job is held back as well; saying that they are not ready drops what was said of their old data.
+"""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from portal.lake.names import TableName
 from quality.checks.domain.judge import Outcome
 from quality.checks.domain.rules import Rule, Severity
 from quality.checks.services.requests import window_of
@@ -14,26 +19,62 @@ _NAMED = 3
 
 def held_back(rule: FreshnessRule, periods: Sequence[ExpectedPartition]) -> dict[datetime, str]:
     """Return why periods may not become ready, by their start; a paused set counts too."""
-    row = CheckSet.objects.filter(lake=rule.lake, db=rule.db, table=rule.table).first()
-    checks = None if row is None else row.checks
-    blocking = [] if checks is None else [r for r in checks.rules if r.severity is Severity.BLOCK]
-    if row is None or checks is None or not blocking:
+    row = _set_of(rule.lake, rule.db, rule.table)
+    if row is None:
         return {}
-    key = checks.partition_key
-    windows = {one.start: window_of(one.spec, key) if key else "" for one in periods}
-    results = _results(row, blocking, set(windows.values()))
-    found = {}
-    for one in periods:
-        window = windows[one.start]
-        if key and not window:
-            found[one.start] = f"its checks have windows of {key}, which names no period"
-            continue
-        known = results[window]
-        lacks = [said for r in blocking if (said := _lack(row, r, known.get(r.name), one))]
-        if lacks:
-            more = f" and {len(lacks) - _NAMED} more" if len(lacks) > _NAMED else ""
-            found[one.start] = ", ".join(lacks[:_NAMED]) + more
-    return found
+    said = _Said(row, {one.spec for one in periods})
+    found = {one.start: said.lacks(one.spec, since=one.end) for one in periods}
+    return {start: reason for start, reason in found.items() if reason}
+
+
+class Marks:
+    """The gate of those who mark partitions themselves."""
+
+    def refused(self, hive: TableName, names: Sequence[str]) -> dict[str, str]:
+        """Return why partitions may not be marked as ready, by name; a paused set counts too."""
+        row = _set_of(str(hive.lake), hive.db, hive.table)
+        if row is None:
+            return {}
+        said = _Said(row, set(names))
+        found = {name: said.lacks(name, since=None) for name in names}
+        return {name: reason for name, reason in found.items() if reason}
+
+    def taken_back(self, hive: TableName, names: Sequence[str]) -> None:
+        """Drop the results of blocking rules: they are of data that is written again now."""
+        row = _set_of(str(hive.lake), hive.db, hive.table)
+        if row is None or not row.checks.partition_key:
+            return
+        windows = {window_of(name, row.checks.partition_key) for name in names} - {""}
+        row.results.filter(window__in=windows, severity=Severity.BLOCK.value).delete()
+
+
+class _Said:
+    """What the blocking rules of a table say of some of its partitions."""
+
+    def __init__(self, row: CheckSet, specs: Collection[str]) -> None:
+        checks = row.checks
+        self.row, self.key = row, checks.partition_key
+        self.rules = [one for one in checks.rules if one.severity is Severity.BLOCK]
+        self.windows = {spec: window_of(spec, self.key) if self.key else "" for spec in specs}
+        self.results = _results(row, self.rules, set(self.windows.values())) if self.rules else {}
+
+    def lacks(self, spec: str, *, since: datetime | None) -> str:
+        """Say what holds a partition back; empty: nothing does."""
+        window = self.windows[spec]
+        if self.rules and self.key and not window:
+            return f"its checks have windows of {self.key}, which names no period"
+        known = self.results.get(window, {})
+        lacks = [
+            said
+            for rule in self.rules
+            if (said := _lack(self.row, rule, known.get(rule.name), since))
+        ]
+        more = f" and {len(lacks) - _NAMED} more" if len(lacks) > _NAMED else ""
+        return ", ".join(lacks[:_NAMED]) + more
+
+
+def _set_of(lake: str, db: str, table: str) -> CheckSet | None:
+    return CheckSet.objects.filter(lake=lake, db=db, table=table).first()
 
 
 def _results(
@@ -46,9 +87,11 @@ def _results(
     return found
 
 
-def _lack(row: CheckSet, rule: Rule, result: RuleResult | None, period: ExpectedPartition) -> str:
-    """Say why a rule holds a period back; empty: it does not."""
-    if result is None or result.judged_at < period.end:
+def _lack(row: CheckSet, rule: Rule, result: RuleResult | None, since: datetime | None) -> str:
+    """Say why a rule holds a partition back; empty: it does not."""
+    if result is None:
+        return f"check {rule.name} was not measured"
+    if since is not None and result.judged_at < since:
         return f"check {rule.name} was not measured since its end"
     if row.problem and (row.measured_at is None or result.judged_at < row.measured_at):
         return f"check {rule.name} could not be measured again"

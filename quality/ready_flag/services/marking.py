@@ -19,6 +19,7 @@ from portal.lake.names import TableName
 from portal.lake.partition_specs import expand
 from portal.lake.readiness import is_ready, marked
 from quality.ready_flag.services.arrivals import arrivals_note
+from quality.ready_flag.services.mark_gates import note_taken_back, refusals
 from quality.ready_flag.services.tables import keys_of, table_seen
 
 MOST_PARTITIONS = 1_000
@@ -58,7 +59,8 @@ def partitions_mark(mark: Mark, *, user: User | None, now: datetime) -> Marked:
         NotVisible: no such lake, table or partition for this person.
         TooMuch: more partitions than are set at once.
         ExternalFailure: the metastore does not answer; what was set stays set, so say it again.
-        StaleState: somebody else changed one of the partitions at the same moment; say it again.
+        StaleState: `readiness.held`, a check keeps one of them from being ready; or somebody else
+            changed one of the partitions at the same moment; say it again.
     """
     _check_amount(len(mark.partitions))
     if not mark.partitions:
@@ -71,6 +73,10 @@ def partitions_mark(mark: Mark, *, user: User | None, now: datetime) -> Marked:
     with Metastore.connect(config) as metastore:
         keys = keys_of(table_seen(metastore, hive, user=user))
         names = _names_meant(metastore, hive, mark.partitions, keys=keys)
+        if mark.ready:
+            _check_held(hive, names)
+        else:
+            note_taken_back(hive, names)
         n_changed, problem = 0, ""
         try:
             for n_set in flags_set(metastore, hive, names, ready=mark.ready):
@@ -85,6 +91,21 @@ def partitions_mark(mark: Mark, *, user: User | None, now: datetime) -> Marked:
                 by = AT_THE_SHELL if user is None else user.username
                 arrivals_note(hive, said, keys=keys, ready=mark.ready, by=by, now=now)
     return Marked(hive, mark.ready, len(names), n_changed)
+
+
+def _check_held(hive: TableName, names: Sequence[str]) -> None:
+    held = refusals(hive, names)
+    if held:
+        name, reason = next(iter(sorted(held.items())))
+        more = f" So is it with {len(held) - 1} more of them." if len(held) > 1 else ""
+        raise StaleState(
+            "readiness.held",
+            f"{name} of {hive} cannot be marked as ready: {reason}.{more} No flag was set. Have "
+            "its checks measured, then say it again.",
+            table=str(hive),
+            partition=name,
+            n_held=len(held),
+        )
 
 
 def _names_meant(

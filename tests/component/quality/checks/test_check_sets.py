@@ -20,6 +20,7 @@ from quality.freshness.domain.cadence import TimeFormat
 from quality.freshness.services.declaring import Declared, rule_declare
 from quality.freshness.services.inspection import look_at
 from quality.models import CheckSet, ExpectedPartition, FreshnessRule, Measurement, RuleResult
+from quality.ready_flag.services.marking import Mark, partitions_mark
 from tests.component.conftest import People
 from tests.component.quality.checks.checked import DOCUMENT, WINDOW, declare, measure, wrote
 from tests.component.quality.flag_lake import FlagLake
@@ -179,6 +180,36 @@ def test_a_rule_that_only_alarms_and_one_that_passed_hold_nothing_back(
     measure(row, check_request(row, by="olga", now=NOW), AFTER, 5, 7)
     assert RuleResult.objects.get(rule="no_nulls").outcome == "failed"
     assert look(AFTER).standing == "READY"
+
+
+def mark(*names: str, ready: bool = True) -> int:
+    said = Mark("main", "shop.notes", names, ready=ready)
+    return partitions_mark(said, user=None, now=AFTER).n_changed
+
+
+def test_nobody_marks_as_ready_what_a_blocking_rule_holds_back(
+    hive: FlagLake, people: People
+) -> None:
+    name, other = f"dt={WINDOW}", "dt=2026-11-20"
+    hive.names["notes"] = [name, other]
+    row = declare(people.owner, NOW)
+    run = check_request(row, by="olga", now=NOW)
+    mark(name, ready=False)
+    with pytest.raises(StaleState, match="check enough was not measured"):
+        mark(name)
+    measure(row, run, NOW, 4)
+    with pytest.raises(StaleState, match=r"dt=2026-11-20 .* with 1 more of them"):
+        mark(name, other)
+    with pytest.raises(StaleState, match="check enough failed") as refused:
+        mark(name)
+    assert refused.value.code == "readiness.held"
+    assert hive.flags()[name] == "false"
+    measure(row, run, AFTER, 9, 3)
+    assert mark(name) == 1, "the other rule does not block"
+    mark(name, ready=False)
+    with pytest.raises(StaleState, match="was not measured"):
+        mark(name)
+    assert RuleResult.objects.get().rule == "no_nulls"
 
 
 def test_windows_of_one_run_are_compared_with_each_other(hive: FlagLake, people: People) -> None:
