@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 import msgspec
-from django.db import transaction
+from django.db import connection, transaction
 
 from portal.lake.errors import NotVisible
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
-from quality.checks.domain.judge import Verdict, judge
-from quality.checks.domain.messages import MEASURED, Measured, MetricValue, WindowValues
+from quality.checks.domain.judge import judge
+from quality.checks.domain.messages import MEASURED, Measured, WindowValues
 from quality.checks.domain.reasons import Reason
 from quality.checks.domain.rules import Rule
 from quality.checks.domain.windows import Reading
@@ -24,6 +24,7 @@ KEPT = timedelta(days=800)
 """A comparison with the year before needs more than a year."""
 _MOST_HISTORY = 2_000
 _AT_ONCE = 1_000
+_WRITTEN_AT_ONCE = 200
 
 
 def results_take(run: Run) -> int:
@@ -75,8 +76,7 @@ def _take(run: Run, measured: Measured) -> int:
         row.problem = measured.note or measured.reason
     else:
         row.problem = ""
-        for window in measured.windows:
-            _keep(row, window.window, window.values, at=at)
+        _keep(row, measured.windows, at=at)
         # Only now: windows of one run are compared with each other too.
         for rule in row.checks.rules:
             _judge(row, rule, measured.windows, at=at)
@@ -85,33 +85,57 @@ def _take(run: Run, measured: Measured) -> int:
     return 1
 
 
-def _keep(row: CheckSet, window: str, values: Sequence[MetricValue], *, at: datetime) -> None:
-    for one in values:
-        Measurement.objects.update_or_create(
+def _keep(row: CheckSet, windows: Sequence[WindowValues], *, at: datetime) -> None:
+    today = str(at.astimezone(UTC).date())
+    rows = [
+        Measurement(
             check_set=row,
             metric=one.key,
-            window=window,
-            day="" if window else str(at.astimezone(UTC).date()),
-            defaults={
-                "value": one.value,
-                "reason": one.reason,
-                "detail": one.detail,
-                "state": msgspec.to_builtins(one.state),
-                "measured_at": at,
-            },
+            window=window.window,
+            day="" if window.window else today,
+            value=one.value,
+            reason=one.reason,
+            detail=one.detail,
+            state=msgspec.to_builtins(one.state),
+            measured_at=at,
         )
+        for window in windows
+        for one in window.values
+    ]
+    Measurement.objects.bulk_create(
+        rows,
+        batch_size=_WRITTEN_AT_ONCE,
+        update_conflicts=True,
+        unique_fields=_unique("check_set", "metric", "window", "day"),
+        update_fields=["value", "reason", "detail", "state", "measured_at"],
+    )
 
 
 def _judge(row: CheckSet, rule: Rule, windows: Sequence[WindowValues], *, at: datetime) -> None:
     key = rule.measured.key
     history = _history(row, rule) if rule.needs_history else []
+    rows = []
     for window in windows:
         found = next((one for one in window.values if one.key == key), None)
         value = None if found is None else found.value
         reason = Reason.NOT_MEASURED if found is None else found.reason
         verdict = judge(rule, Reading(window.window, value, at, reason), history)
         detail = found.detail if found and found.detail else ""
-        _write(row, rule, window.window, verdict, detail=detail, at=at)
+        rows.append(
+            RuleResult(
+                check_set=row,
+                window=window.window,
+                rule=rule.name,
+                severity=rule.severity.value,
+                outcome=verdict.outcome.value,
+                text=f"{verdict.text} {detail}".strip(),
+                value=verdict.value,
+                low=verdict.low,
+                high=verdict.high,
+                judged_at=at,
+            )
+        )
+    _write(row, rule, rows)
 
 
 def _history(row: CheckSet, rule: Rule) -> list[Reading]:
@@ -122,19 +146,25 @@ def _history(row: CheckSet, rule: Rule) -> list[Reading]:
     ]
 
 
-def _write(
-    row: CheckSet, rule: Rule, window: str, verdict: Verdict, *, detail: str, at: datetime
-) -> None:
-    said = {
-        "severity": rule.severity.value,
-        "outcome": verdict.outcome.value,
-        "text": f"{verdict.text} {detail}".strip(),
-        "value": verdict.value,
-        "low": verdict.low,
-        "high": verdict.high,
-        "judged_at": at,
-    }
-    known = RuleResult.objects.filter(check_set=row, window=window, rule=rule.name).first()
-    if known is not None and (known.outcome, known.value) != (said["outcome"], said["value"]):
-        known.delete()
-    RuleResult.objects.update_or_create(check_set=row, window=window, rule=rule.name, defaults=said)
+def _write(row: CheckSet, rule: Rule, rows: Sequence[RuleResult]) -> None:
+    known = row.results.filter(rule=rule.name, window__in=[one.window for one in rows])
+    before = {one.window: one for one in known}
+    others = [
+        seen.pk
+        for one in rows
+        if (seen := before.get(one.window))
+        and (seen.outcome, seen.value) != (one.outcome, one.value)
+    ]
+    RuleResult.objects.filter(pk__in=others).delete()
+    RuleResult.objects.bulk_create(
+        rows,
+        batch_size=_WRITTEN_AT_ONCE,
+        update_conflicts=True,
+        unique_fields=_unique("check_set", "window", "rule"),
+        update_fields=["severity", "outcome", "text", "value", "low", "high", "judged_at"],
+    )
+
+
+def _unique(*fields: str) -> list[str] | None:
+    """Return the key of an upsert; MySQL takes any, and refuses to be told which."""
+    return list(fields) if connection.features.supports_update_conflicts_with_target else None

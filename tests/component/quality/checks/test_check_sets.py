@@ -22,7 +22,7 @@ from quality.freshness.services.inspection import look_at
 from quality.models import CheckSet, ExpectedPartition, FreshnessRule, Measurement, RuleResult
 from quality.ready_flag.services.marking import Mark, partitions_mark
 from tests.component.conftest import People
-from tests.component.quality.checks.checked import DOCUMENT, WINDOW, declare, measure, wrote
+from tests.component.quality.checks.checked import DOCUMENT, WINDOW, declare, measure, values, wrote
 from tests.component.quality.flag_lake import FlagLake
 
 pytestmark = pytest.mark.django_db
@@ -223,6 +223,21 @@ def test_windows_of_one_run_are_compared_with_each_other(hive: FlagLake, people:
     results_take(run)
     found = {one.window: one.outcome for one in RuleResult.objects.all()}
     assert found == {"2026-11-21": "failed", "2026-11-20": "unknown"}
+
+
+def test_results_of_many_windows_are_written_by_few_statements(
+    hive: FlagLake, people: People, django_assert_max_num_queries: Any
+) -> None:
+    row = declare(people.owner, NOW)
+    run = check_request(row, by="olga", now=NOW)
+    days = [str((NOW - timedelta(days=n)).date()) for n in range(90)]
+    for n_rows in (9, 4):
+        found = tuple(WindowValues(day, n_rows, values(n_rows, 0)) for day in days)
+        wrote(run, Measured(row.pk, "done", AFTER, found))
+        with django_assert_max_num_queries(20):
+            results_take(run)
+    assert Measurement.objects.filter(metric="row_count", value=4).count() == len(days)
+    assert RuleResult.objects.filter(outcome="failed", value=4).count() == len(days)
 
 
 READS_OTHERS = """
