@@ -34,11 +34,16 @@ class MetricKind(StrEnum):
     REFERENTIAL_RATE = "referential_rate"
     SCHEMA = "schema"
     ROW_COUNT_DIFFERENCE = "row_count_difference"
+    SOURCE_DIFFERENCES = "source_differences"
     CUSTOM_SQL = "custom_sql"
 
 
 _K = MetricKind
-WITHOUT_COLUMN = frozenset({_K.ROW_COUNT, _K.SCHEMA, _K.ROW_COUNT_DIFFERENCE, _K.CUSTOM_SQL})
+COMPARED = _K.SOURCE_DIFFERENCES
+"""Known from comparisons of captured tables with their sources; the table is not read for it."""
+WITHOUT_COLUMN = frozenset(
+    {_K.ROW_COUNT, _K.SCHEMA, _K.ROW_COUNT_DIFFERENCE, _K.SOURCE_DIFFERENCES, _K.CUSTOM_SQL}
+)
 SEVERAL_COLUMNS = frozenset({_K.UNIQUENESS, _K.DUPLICATE_ROWS, _K.DISTINCT_COUNT})
 RATES = frozenset(
     {

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from quality.checks.domain.metrics import GROUPED, SEPARATE, Metric, MetricKind
+from quality.checks.domain.metrics import COMPARED, GROUPED, SEPARATE, Metric, MetricKind
 from quality.checks.domain.rules import Rule
 
 
@@ -34,8 +34,9 @@ class MetricPlan(msgspec.Struct, frozen=True):
 
 
 def metrics_of(rules: Iterable[Rule]) -> tuple[Metric, ...]:
-    """Return the distinct metrics of rules, in the rules' order."""
-    return tuple({one.measured.key: one.measured for one in rules}.values())
+    """Return the distinct metrics that a table is read for, in the rules' order."""
+    distinct = {one.measured.key: one.measured for one in rules}
+    return tuple(one for one in distinct.values() if one.kind is not COMPARED)
 
 
 def plan_metrics(metrics: Iterable[Metric]) -> MetricPlan:

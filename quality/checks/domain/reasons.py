@@ -16,6 +16,8 @@ class Reason(StrEnum):
     NO_VALUES = "no_values"
     DIVISION_BY_ZERO = "division_by_zero"
     NOT_A_NUMBER = "not_a_number"
+    NO_SOURCE = "no_source"
+    NOT_COMPARED = "not_compared"
     NOT_MEASURED = "not_measured"
     TIMED_OUT = "timed_out"
     REFUSED = "refused"
@@ -33,6 +35,8 @@ WORDS: dict[Reason, str] = {
     Reason.NO_VALUES: "the column is NULL in all rows of the window",
     Reason.DIVISION_BY_ZERO: "it would divide by zero",
     Reason.NOT_A_NUMBER: "the column has NaN or infinite values",
+    Reason.NO_SOURCE: "no pipeline of change capture feeds the table",
+    Reason.NOT_COMPARED: "it was not compared with its source in the last two days",
     Reason.NOT_MEASURED: "it has not been measured",
     Reason.TIMED_OUT: "it took longer than its budget and was cancelled",
     Reason.REFUSED: "the query is not allowed",

@@ -9,7 +9,13 @@ import msgspec
 
 from portal.lake.errors import RuleViolation
 from portal.lake.names import check_identifier
-from quality.checks.domain.metrics import SEVERAL_COLUMNS, WITHOUT_COLUMN, Metric, MetricKind
+from quality.checks.domain.metrics import (
+    COMPARED,
+    SEVERAL_COLUMNS,
+    WITHOUT_COLUMN,
+    Metric,
+    MetricKind,
+)
 from quality.checks.domain.statements import check_filter, check_query
 
 MOST_RULES = 500
@@ -17,6 +23,7 @@ MOST_VALUES = 1000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.:-]{0,99}\Z")
 _PERCENT = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*%\s*\Z")
 _MOST_PERIODS = 366
+_WITHOUT_FILTER = frozenset({MetricKind.CUSTOM_SQL, MetricKind.SCHEMA, COMPARED})
 
 
 class Severity(StrEnum):
@@ -256,7 +263,7 @@ def _check_texts(rule: Rule) -> None:
             re.compile(rule.pattern)
         except re.error as error:
             raise _wrong(rule.name, "pattern", f"not a regular expression: {error}") from error
-    if rule.metric in {MetricKind.CUSTOM_SQL, MetricKind.SCHEMA} and rule.where:
+    if rule.metric in _WITHOUT_FILTER and rule.where:
         raise _wrong(rule.name, "where", f"{rule.metric} has no filter; leave it out")
     if rule.sql:
         try:

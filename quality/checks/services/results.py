@@ -15,9 +15,11 @@ from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
 from quality.checks.domain.judge import judge
 from quality.checks.domain.messages import MEASURED, Measured, WindowValues
+from quality.checks.domain.metrics import COMPARED
 from quality.checks.domain.reasons import Reason
 from quality.checks.domain.rules import Rule
 from quality.checks.domain.windows import Reading
+from quality.checks.services.from_comparisons import source_differences
 from quality.models import CheckSet, Measurement, RuleResult
 
 KEPT = timedelta(days=800)
@@ -76,10 +78,19 @@ def _take(run: Run, measured: Measured) -> int:
         row.problem = measured.note or measured.reason
     else:
         row.problem = ""
-        _keep(row, measured.windows, at=at)
+        rules = row.checks.rules
+        compared = source_differences(row, rules, now=at)
+        windows = measured.windows
+        if compared is not None:
+            windows = tuple(
+                msgspec.structs.replace(one, values=(*one.values, compared.value))
+                for one in measured.windows
+            )
+        _keep(row, windows, at=at)
         # Only now: windows of one run are compared with each other too.
-        for rule in row.checks.rules:
-            _judge(row, rule, measured.windows, at=at)
+        for rule in rules:
+            known_at = compared.at if compared and rule.metric is COMPARED else at
+            _judge(row, rule, windows, at=known_at)
     row.measured_at = at
     row.save(update_fields=["problem", "measured_at"])
     return 1

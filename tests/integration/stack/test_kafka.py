@@ -12,7 +12,7 @@ BEGINS_WITH_A_DASH = uuid.UUID("f8c7d7f7-9fee-4a63-8e96-8df4fbd4e5a0")
 
 def test_a_node_starts_with_a_cluster_id_that_begins_with_a_dash(tmp_path: Path) -> None:
     node = Kafka(tmp_path, ledger=Ledger(tmp_path / "stack.json"))
-    with patch("stack.servers.kafka.uuid.uuid4", return_value=BEGINS_WITH_A_DASH):
+    with patch("uuid.uuid4", return_value=BEGINS_WITH_A_DASH):
         node.start()
     try:
         formatted = (node.directory / "data" / "meta.properties").read_text(encoding="utf-8")

@@ -15,7 +15,9 @@ from pipelines.models import (
 )
 from portal.access.gauges import Gauge, Sample, register_gauge
 from portal.access.models import User
+from portal.catalog.services.source_comparisons import SourceComparison
 from portal.lake.errors import NotAllowed, NotVisible
+from portal.lake.names import TableName
 from portal.ui.lists.filters import ListFilter, prefix
 
 LAST_ORDERS = {"name": ("captured__db", "captured__table", "pk")}
@@ -97,6 +99,20 @@ def differing_keys(
     if found is None:
         raise NotVisible("comparison.unknown", "The table has no such comparison.")
     return DifferingKey.objects.filter(comparison=found)
+
+
+def table_comparison(table: TableName) -> SourceComparison | None:
+    """Return what the last comparison of a lake's table found; None: it is not captured."""
+    rows = CapturedTable.objects.filter(
+        lake=str(table.lake), target_db=table.db, target_table=table.table
+    )
+    captured = rows.first()
+    if captured is None:
+        return None
+    last = last_proven(captured)
+    return (
+        SourceComparison(last.compared_at, last.n_differences) if last else SourceComparison(None)
+    )
 
 
 def register_gauges() -> None:

@@ -7,12 +7,15 @@ import pytest
 
 from portal.access.lakes import get_lake
 from portal.audit.models import AuditEvent
+from portal.catalog.services.source_comparisons import SourceComparison, register_comparisons
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import NotAllowed, NotVisible, PortalError, StaleState
+from portal.lake.names import TableName
 from portal.lake.readiness import FLAG
 from portal.runs.models import Run
 from quality.checks.domain.messages import Measured, MetricValue, WindowValues, read_request
 from quality.checks.services.declaring import checks_delete, checks_pause
+from quality.checks.services.from_comparisons import OLDEST
 from quality.checks.services.overrides import override_ask, override_confirm
 from quality.checks.services.requests import check_request, checks_due, request_of
 from quality.checks.services.results import KEPT, results_take, results_trim, runs_failed
@@ -238,6 +241,40 @@ def test_results_of_many_windows_are_written_by_few_statements(
             results_take(run)
     assert Measurement.objects.filter(metric="row_count", value=4).count() == len(days)
     assert RuleResult.objects.filter(outcome="failed", value=4).count() == len(days)
+
+
+COMPARED = """
+table: shop.notes
+partition_key: dt
+rules:
+  - {name: same, metric: source_differences, max: 0, severity: block}
+"""
+
+
+def test_a_captured_table_is_judged_by_the_last_comparison_with_its_source(
+    hive: FlagLake, people: People
+) -> None:
+    hive.names["notes"] = [f"dt={WINDOW}"]
+    row = declare(people.owner, NOW, COMPARED)
+    run = check_request(row, by="olga", now=NOW)
+    assert read_request(request_of(run)).tasks[0].metrics == ()
+    last: dict[TableName, SourceComparison | None] = {}
+    register_comparisons("test", last.get)
+    rows = (MetricValue("row_count", 1),)
+    known_at = AFTER - timedelta(hours=1)
+    for found, outcome, judged_at in (
+        (None, "unknown", AFTER),
+        (SourceComparison(None), "unknown", AFTER),
+        (SourceComparison(AFTER - OLDEST - timedelta(seconds=1)), "unknown", AFTER),
+        (SourceComparison(known_at, 3), "failed", known_at),
+        (SourceComparison(known_at, 0), "passed", known_at),
+    ):
+        last[row.hive] = found
+        wrote(run, Measured(row.pk, "done", AFTER, (WindowValues(WINDOW, 1, rows),)))
+        results_take(run)
+        result = RuleResult.objects.get()
+        assert (result.outcome, result.judged_at) == (outcome, judged_at)
+    register_comparisons("test", lambda _table: None)
 
 
 READS_OTHERS = """

@@ -18,6 +18,7 @@ from pipelines.cdc.control.services.reports import progress_take
 from pipelines.cdc.control.services.sources import config_of
 from pipelines.cdc.reconciling.domain.messages import PASSWORD, read_request
 from pipelines.cdc.reconciling.run_kinds import CompareKind
+from pipelines.cdc.reconciling.selectors.comparisons import table_comparison
 from pipelines.cdc.reconciling.services import results
 from pipelines.cdc.reconciling.services.repairs import repair_request
 from pipelines.cdc.reconciling.services.results import differences_tell
@@ -38,8 +39,11 @@ from pipelines.models import (
 )
 from portal.access.actors import Actor
 from portal.audit.models import AuditEvent
+from portal.catalog.services.source_comparisons import SourceComparison
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
+from portal.lake.ids import LakeId
+from portal.lake.names import TableName
 from portal.notices.models import Notice
 from portal.runs.models import Run
 from tests.component.conftest import LAKE, People
@@ -298,3 +302,21 @@ class TestRepair:
             assert refused.value.code == "comparison.old"
         with pytest.raises(RuleViolation):
             repair_request(table, last.pk, reason=" ", by=ADA, now=now)
+
+
+def test_checks_of_the_lake_ask_what_the_last_comparison_found(
+    shop: Pipeline, now: datetime
+) -> None:
+    table = captured_table(shop, now)
+    target = TableName(LakeId(table.lake), table.target_db, table.target_table)
+    assert table_comparison(replace(target, table="other")) is None
+    assert table_comparison(target) == SourceComparison(None)
+    compare(table, now, **WITH_EXTRA)
+    found = table_comparison(target)
+    assert found is not None
+    assert found.at is not None
+    assert found.n_differences == 2
+    compare(table, now + timedelta(hours=1), state="failed", note="The source does not answer.")
+    assert table_comparison(target) == found, "one that failed says nothing"
+    compare(table, now + timedelta(hours=2))
+    assert getattr(table_comparison(target), "n_differences", None) == 0
