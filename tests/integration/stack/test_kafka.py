@@ -2,7 +2,8 @@
 
 import uuid
 from pathlib import Path
-from unittest.mock import patch
+
+import pytest
 
 from stack.ledger import Ledger
 from stack.servers.kafka import Kafka
@@ -10,9 +11,12 @@ from stack.servers.kafka import Kafka
 BEGINS_WITH_A_DASH = uuid.UUID("f8c7d7f7-9fee-4a63-8e96-8df4fbd4e5a0")
 
 
-def test_a_node_starts_with_a_cluster_id_that_begins_with_a_dash(tmp_path: Path) -> None:
+def test_a_node_starts_with_a_cluster_id_that_begins_with_a_dash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     node = Kafka(tmp_path, ledger=Ledger(tmp_path / "stack.json"))
-    with patch("uuid.uuid4", return_value=BEGINS_WITH_A_DASH):
+    with monkeypatch.context() as patched:
+        patched.setattr(uuid, "uuid4", lambda: BEGINS_WITH_A_DASH)
         node.start()
     try:
         formatted = (node.directory / "data" / "meta.properties").read_text(encoding="utf-8")
