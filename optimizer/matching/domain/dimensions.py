@@ -1,6 +1,6 @@
 """Finds the dimensions of a stored aggregate in the expressions of a query."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import sqlglot
 from sqlglot import exp
@@ -8,6 +8,7 @@ from sqlglot.errors import SqlglotError
 
 from optimizer.matching.domain.dates import PARTS, dated, shared_form
 from optimizer.matching.domain.functions import AGGREGATES
+from optimizer.matching.domain.implied import Reader, rest_of
 from optimizer.matching.domain.rules import Rule, Unfit
 from optimizer.matching.domain.views import FACT, Schema, View, ViewDimension
 from optimizer.matching.domain.whole_numbers import ARITHMETIC, Whole, never_overflows, whole_of
@@ -48,6 +49,23 @@ class Expressions:
         """Return the form in which an expression of the query is compared."""
         return self._key(node, self.names, self.dialect)
 
+    def rest_of(self, asked: Sequence[exp.Expr], time_zone: str) -> list[exp.Expr]:
+        """Return the conditions that the view's own do not already answer.
+
+        Raises:
+            Unfit: the view lacks rows that the query may need, or chose them in another zone.
+        """
+        own = {alias: alias for alias in self.tables}
+        wanted = [self._parsed(one) for one in self.view.filters]
+        columns = {one for node in wanted for one in node.find_all(exp.Column)}
+        if any(self._type(one, own) == "timestamp" for one in columns):
+            self._check_zone(f"the rows of {self.view.name} were chosen", time_zone)
+        query = Reader(self.key, lambda node: self._type(node, self.names))
+        view = Reader(
+            lambda node: self._key(node, own, "spark"), lambda node: self._type(node, own)
+        )
+        return rest_of(wanted, view, asked, query)
+
     def dimension_of(self, node: exp.Expr, time_zone: str) -> ViewDimension | None:
         """Return the dimension that an expression of the query is.
 
@@ -65,12 +83,8 @@ class Expressions:
                 Rule.TYPE, f"the dimension {found.name} is a {found.type}, of which engines group "
                 "NaN and negative zeros each in their own way",
             )  # fmt: skip
-        if self._needs_zone(found) and not self._in_zone(time_zone):
-            asked = "UTC, as Trino reads times" if self.dialect == "trino" else "of its session"
-            raise Unfit(
-                Rule.TYPE, f"the dimension {found.name} was computed in the time zone "
-                f"{self.view.time_zone}; the query's is {time_zone or asked}",
-            )  # fmt: skip
+        if self._needs_zone(found):
+            self._check_zone(f"the dimension {found.name} was computed", time_zone)
         self.samples.setdefault(found.name, node.copy())
         return found
 
@@ -191,7 +205,13 @@ class Expressions:
             "date", "timestamp_ntz", "string", "int", "bigint", "boolean",
         }  # fmt: skip
 
-    def _in_zone(self, time_zone: str) -> bool:
+    def _check_zone(self, what: str, time_zone: str) -> None:
         here = "UTC" if self.dialect == "trino" else time_zone
         is_utc = here in _UTC and self.view.time_zone in _UTC
-        return bool(here) and (is_utc or here == self.view.time_zone)
+        if not here or not (is_utc or here == self.view.time_zone):
+            asked = "UTC, as Trino reads times" if self.dialect == "trino" else "of its session"
+            raise Unfit(
+                Rule.TYPE,
+                f"{what} in the time zone {self.view.time_zone}; the query's is "
+                f"{time_zone or asked}",
+            )

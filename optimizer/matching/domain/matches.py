@@ -53,7 +53,7 @@ def match(block: Block, view: View, schema: Schema, dialect: str, time_zone: str
     expressions = Expressions(view, names, schema, dialect)
     fact = next(alias for alias, name in names.items() if name == FACT)
     rest = [node for pair, node in block.pairs.items() if pair not in joined]
-    filters = (*block.filters, *rest)
+    filters = tuple(expressions.rest_of([*block.filters, *rest], time_zone))
     filtered: set[str] = set()
     for one in filters:
         filtered |= _used(expressions, one, time_zone)

@@ -45,6 +45,8 @@ class View:
     dimensions: tuple[ViewDimension, ...] = ()
     measures: tuple[ViewMeasure, ...] = ()
     time_zone: str = "UTC"
+    filters: tuple[str, ...] = ()
+    """Conditions over qualified columns; only rows for which all of them hold are in it."""
 
     def dimension(self, name: str) -> ViewDimension:
         """Return a dimension by its name."""

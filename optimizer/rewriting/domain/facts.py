@@ -90,7 +90,13 @@ def _cube(found: Mapping[str, Any]) -> CubeFacts:
         **{
             **found,
             "view": View(
-                **{**view, "joins": joins, "dimensions": dimensions, "measures": measures}
+                **{
+                    **view,
+                    "joins": joins,
+                    "dimensions": dimensions,
+                    "measures": measures,
+                    "filters": tuple(view["filters"]),
+                }
             ),
             "star": tuple(found["star"]),
             "units": None if units is None else tuple((low, high) for low, high in units),
