@@ -21,6 +21,8 @@ class Made(StrEnum):
     MAX = "max"
     AVG = "avg"
     DISTINCT = "distinct"
+    DISTINCT_COUNT = "distinct_count"
+    """As it is stored: right for the stored groups alone."""
     SKETCH = "sketch"
     OF_KEYS = "keys"
     """By itself: all that it is of are dimensions, and rows that are alike do not change it."""
@@ -108,6 +110,8 @@ def _distinct(
         measure = expressions.measures.get(expressions.key(inner.expressions[0]) or "")
         if measure is not None and "distinct" in measure.functions:
             return Aggregate(Made.DISTINCT, call, measure, condition)
+        if measure is not None and Made.DISTINCT_COUNT.value in measure.functions:
+            return Aggregate(Made.DISTINCT_COUNT, call, measure, condition)
     raise Unfit(Rule.MEASURE, f"{text} is of no dimensions, and its values are not stored")
 
 

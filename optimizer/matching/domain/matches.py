@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from optimizer.matching.domain.aggregates import Aggregate, read_aggregate
+from optimizer.matching.domain.aggregates import Aggregate, Made, read_aggregate
 from optimizer.matching.domain.blocks import Block, Pair
 from optimizer.matching.domain.dimensions import Expressions
 from optimizer.matching.domain.functions import AGGREGATES
@@ -81,10 +81,33 @@ def match(block: Block, view: View, schema: Schema, dialect: str, time_zone: str
         keys |= expressions.used_in(group, time_zone, Rule.DIMENSION)
     for root in _outer(block.select):
         expressions.replaced(root, time_zone, Rule.DIMENSION, keep, take)
+    if any(one.made is Made.DISTINCT_COUNT for one in aggregates):
+        _check_same_groups(group, view, expressions, time_zone)
     return Match(
         block, view, expressions, fact, filters, frozenset(keys), frozenset(filtered),
         tuple(aggregates),
     )  # fmt: skip
+
+
+def _check_same_groups(
+    group: exp.Expr | None, view: View, expressions: Expressions, time_zone: str
+) -> None:
+    """Refuse to add up counts of distinct values, which groups may share."""
+    asked = [] if group is None else list(group.expressions)
+    found = [expressions.dimension_of(one.unnest(), time_zone) for one in asked]
+    extra = group is not None and any(
+        value for name, value in group.args.items() if name != "expressions"
+    )
+    if (
+        extra
+        or None in found
+        or {one.name for one in found if one} != {one.name for one in view.dimensions}
+    ):
+        raise Unfit(
+            Rule.MEASURE,
+            f"its counts of distinct values hold for its own groups, by "
+            f"{', '.join(one.name for one in view.dimensions) or 'nothing'}, alone",
+        )
 
 
 def _used(expressions: Expressions, node: exp.Expr, time_zone: str) -> set[str]:

@@ -19,7 +19,7 @@ from optimizer.matching.domain.matches import match
 from optimizer.matching.domain.reading import read_query
 from optimizer.matching.domain.rules import Rule, Unfit
 from optimizer.matching.domain.views import Schema
-from optimizer.rewriting.domain.facts import CubeFacts, TableFacts
+from optimizer.rewriting.domain.facts import ICEBERG, CubeFacts, TableFacts
 from optimizer.rewriting.domain.session import Session, tables_of
 from optimizer.rewriting.domain.texts import Writer, pin
 from optimizer.rewriting.domain.usable import check_coverage
@@ -160,16 +160,28 @@ def _rewrite(
             tree = found
         else:
             candidate.select.replace(found)
-    if reason := _pin_all(tree, known, tables):
+    if reason := _pin_all(tree, known, tables, rewriter.unversioned):
         return Answer(sql, is_rewritten=False, blocks=blocks, reason=reason)
     return Answer(tree.sql(dialect=session.dialect, pretty=True), is_rewritten=True, blocks=blocks)
 
 
-def _pin_all(tree: exp.Query, known: TableName, tables: Mapping[str, TableFacts]) -> str:
-    """Have all places of one statement read one state of a table; returns why that cannot be."""
+def _pin_all(
+    tree: exp.Query,
+    known: TableName,
+    tables: Mapping[str, TableFacts],
+    unversioned: Collection[str],
+) -> str:
+    """Have all places of one statement read one state of a table; returns why that cannot be.
+
+    `unversioned` are the tables of which something else is read that no commit can be named of.
+    """
     for place in tables_of(tree, known):
         facts = tables[known(place) or ""]
-        if facts.snapshot_id is None:
+        if facts.name in unversioned:
+            return (
+                f"{facts.name} is read at two places, and an aggregate without versions answers one"
+            )
+        if facts.snapshot_id is None or facts.format != ICEBERG:
             continue
         if not facts.can_be_pinned:
             return f"the columns of {facts.name} changed after its last commit"
@@ -196,6 +208,7 @@ class _Rewriter:
             {name: one.columns for name, one in tables.items()},
             {name: one.bounds for name, one in tables.items()},
         )
+        self.unversioned: set[str] = set()
         self.snapshots = {
             name: one.snapshot_id for name, one in tables.items() if one.snapshot_id is not None
         }
@@ -218,7 +231,7 @@ class _Rewriter:
         reports: dict[str, CubeAnswer] = {}
         for facts, cube in cubes:
             try:
-                fitting.append((cube, facts, self._written(block, cube)))
+                fitting.append((cube, facts, self._written(block, cube, facts.format)))
                 rule, reason = "", "another cube is smaller"
             except Unfit as error:
                 rule, reason = error.rule, error.reason
@@ -230,14 +243,22 @@ class _Rewriter:
         best, facts, found = min(
             fitting, key=lambda one: (one[0].n_rows + one[0].uncovered_rows, one[0].table)
         )
+        if best.snapshot_id is None:
+            self.unversioned |= {best.view.table, *(one.table for one in best.view.joins)}
         reports[best.table] = CubeAnswer(best.view.name, best.table, used=True)
         figures = _figures(best, facts)
         return BlockAnswer(text, names, best.table, "", tuple(reports.values()), figures), found
 
-    def _written(self, block: Block, cube: CubeFacts) -> exp.Select:
+    def _written(self, block: Block, cube: CubeFacts, of: str) -> exp.Select:
         session = self.session
         if cube.problem:
             raise Unfit(Rule.COVERAGE, cube.problem)
+        if session.dialect != "spark" and cube.format != of:
+            raise Unfit(
+                Rule.TABLES,
+                f"it is a table of {cube.format.title()}, which {session.dialect.title()} reads "
+                f"through another catalog than {cube.view.table}",
+            )
         found = match(block, cube.view, self.schema, session.dialect, session.time_zone)
         check_coverage(cube, self.snapshots, session.dialect, self.most_files)
         return Writer(found, cube, self.snapshots, session.dialect, session.time_zone).select()

@@ -6,6 +6,8 @@ from typing import Any, Self
 
 from optimizer.matching.domain.views import View, ViewDimension, ViewJoin, ViewMeasure
 
+ICEBERG, HUDI = "iceberg", "hudi"
+
 
 @dataclass(frozen=True)
 class CubeFacts:
@@ -14,7 +16,8 @@ class CubeFacts:
     view: View
     table: str
     """The cube's own table, `<db>.<name>`."""
-    snapshot_id: int
+    snapshot_id: int | None
+    """What it is read at; None: its table cannot be read as of a commit."""
     metadata_location: str = ""
     problem: str = ""
     """Why it cannot be used at all; empty where it can."""
@@ -38,11 +41,17 @@ class CubeFacts:
     """The greatest absolute number of a measure, where it is known."""
     negative_zero: frozenset[str] = frozenset()
     """Measures of floats that hold a negative zero, or may hold one."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Stored columns of dimensions and states that have another name than these."""
+    format: str = ICEBERG
 
 
 @dataclass(frozen=True)
 class TableFacts:
-    """A table at one snapshot; `columns` are lower-case names to types of Spark."""
+    """A table at one snapshot; `columns` are lower-case names to types of Spark.
+
+    Of Hudi, the uuid is the location and the snapshot the newest completed instant.
+    """
 
     name: str
     uuid: str
@@ -57,6 +66,7 @@ class TableFacts:
     n_bytes: int = 0
     n_rows: int = 0
     cubes: tuple[CubeFacts, ...] = ()
+    format: str = ICEBERG
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON holds it."""

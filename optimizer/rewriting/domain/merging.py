@@ -45,6 +45,9 @@ class Merger:
             return self._count(f"{measure.name}_count", condition)
         if made is Made.DISTINCT:
             return self._distinct(measure.name, measure.type, condition)
+        if made is Made.DISTINCT_COUNT:
+            one = self._call("max", f"{measure.name}_{made.value}", condition)
+            return exp.Coalesce(this=one, expressions=[exp.Literal.number(0)])
         if made is Made.SKETCH:
             return self._sketch(measure.name, condition)
         if made in (Made.MIN, Made.MAX):

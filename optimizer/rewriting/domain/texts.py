@@ -102,7 +102,7 @@ class Writer:
     def _stored(self) -> exp.Select:
         keys = sorted(self.match.keys)
         columns = [exp.alias_(self._stored_key(name), _quoted(name)) for name in keys]
-        columns += [_stored_column(name) for name, _, _ in self._columns()]
+        columns += [self._state(name) for name, _, _ in self._columns()]
         if not columns:
             columns = [exp.alias_(exp.Literal.number(1), _quoted("one"))]
         place = self.match.block.sources[self.match.fact].node
@@ -112,7 +112,8 @@ class Writer:
             db=_identifier(db),
             catalog=place.args["catalog"].copy() if place.args.get("catalog") else None,
         )
-        _pin(table, self.cube.snapshot_id)
+        if self.cube.snapshot_id is not None:
+            _pin(table, self.cube.snapshot_id)
         table.set("alias", exp.TableAlias(this=exp.to_identifier(STORED)))
         conditions = [*self._units(), *self._masks()]
         for one in self.match.filters:
@@ -127,8 +128,13 @@ class Writer:
         found = exp.Select(expressions=columns).from_(table, copy=False)
         return found.where(*conditions, copy=False) if conditions else found
 
+    def _state(self, name: str) -> exp.Expr:
+        stored = self.cube.columns.get(name, name)
+        column = _stored_column(stored)
+        return column if stored == name else exp.alias_(column, _quoted(name), copy=False)
+
     def _stored_key(self, name: str) -> exp.Expr:
-        column = _stored_column(name)
+        column = _stored_column(self.cube.columns.get(name, name))
         dimension = self.match.view.dimension(name)
         if self.dialect == "trino" and self.match.expressions.is_number_of_date(dimension):
             return exp.cast(column, "BIGINT")

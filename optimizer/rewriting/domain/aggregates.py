@@ -1,0 +1,90 @@
+"""Says whether a stored aggregate that is no cube can answer queries now, and how it is read.
+
+It stands for whole commits of its sources: either it has the newest ones, or it is as much too old
+as the query allows. It is read as it is, because its own table has no versions that engines name.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from optimizer.matching.domain.views import View, ViewDimension, ViewJoin, ViewMeasure
+from optimizer.rewriting.domain.facts import CubeFacts, TableFacts
+from optimizer.rewriting.domain.merging import ROWS
+from portal.lake.aggregates import SourceCommit, StoredAggregate
+
+
+def aggregate_facts(
+    one: StoredAggregate,
+    tables: Mapping[str, TableFacts],
+    *,
+    max_lag: timedelta | None,
+    now: datetime,
+) -> CubeFacts:
+    """Return an aggregate as queries are compared with it; `max_lag` None: its own limit counts."""
+    allowed = one.max_lag if max_lag is None else max_lag
+    joined = {
+        join.alias: (facts.snapshot_id,)
+        for join in one.joins
+        if (facts := tables.get(join.table)) is not None and facts.snapshot_id is not None
+    }
+    return CubeFacts(
+        View(
+            one.name,
+            one.source,
+            tuple(ViewJoin(join.alias, join.table, join.on) for join in one.joins),
+            tuple(ViewDimension(d.name, d.expression, d.type) for d in one.dimensions),
+            tuple(
+                ViewMeasure(m.name, m.expression, m.type, frozenset(m.columns))
+                for m in one.measures
+            ),
+            one.time_zone,
+            one.filters,
+        ),
+        one.table,
+        snapshot_id=None,
+        problem=one.problem or _staleness(one, tables, allowed, now=now),
+        n_rows=one.n_rows,
+        covered_rows=one.source_rows,
+        dimensions=joined,
+        columns=_columns(one),
+        format=one.format,
+    )
+
+
+def _columns(one: StoredAggregate) -> dict[str, str]:
+    """Return the stored column of each dimension and state."""
+    found = {ROWS: one.rows_column} | {d.name: d.column for d in one.dimensions}
+    for measure in one.measures:
+        found |= {f"{measure.name}_{f}": column for f, column in measure.columns.items()}
+    return found
+
+
+def _staleness(
+    one: StoredAggregate, tables: Mapping[str, TableFacts], allowed: timedelta, *, now: datetime
+) -> str:
+    """Say why it is too old; empty: it is not."""
+    if one.known_at is None:
+        return "it has not been computed yet"
+    behind = []
+    for name in (one.source, *(join.table for join in one.joins)):
+        facts, has = tables.get(name), one.commits.get(name)
+        if facts is None:
+            return f"{name} is not known here"
+        if has is None or has.table_id != facts.uuid:
+            return f"it was computed from another table of the name {name}"
+        if has != SourceCommit(facts.uuid, str(facts.snapshot_id or "")):
+            behind.append(name)
+    if not behind:
+        return ""
+    lag = now - one.known_at
+    if lag <= allowed:
+        return ""
+    return (
+        f"{behind[0]} was written to since it was computed {_words(lag)} ago, and "
+        f"{_words(allowed)} is allowed"
+    )
+
+
+def _words(span: timedelta) -> str:
+    seconds = max(0, round(span.total_seconds()))
+    return f"{seconds:,} s" if seconds < 600 else f"{seconds // 60:,} min"
