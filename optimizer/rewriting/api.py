@@ -1,4 +1,4 @@
-"""API of answering a query from cubes."""
+"""API of answering a query from cubes and materializations."""
 
 from datetime import timedelta
 from typing import Any
@@ -9,9 +9,10 @@ from rest_framework import serializers
 from optimizer.matching.domain.reading import DIALECTS, MOST_TEXT
 from optimizer.rewriting.domain.answers import MOST_FILES
 from optimizer.rewriting.domain.session import Session
-from optimizer.rewriting.services import (
+from optimizer.rewriting.services.answering import (
     MOST_AGE_SECONDS,
     MOST_FILES_LISTED,
+    MOST_LAG_SECONDS,
     Asked,
     Rewriting,
     rewrite_query,
@@ -55,9 +56,18 @@ class RewriteRequestSerializer(serializers.Serializer[Any]):
         help_text="so old may the snapshots be; 0: the newest that the metastore knows",
     )
 
+    max_lag_seconds = serializers.IntegerField(
+        min_value=0,
+        max_value=MOST_LAG_SECONDS,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="so much older than its tables may a materialization be; null: its own limit",
+    )
+
 
 class RewriteCubeSerializer(serializers.Serializer[Any]):
-    """Whether a cube answers a SELECT."""
+    """Whether a cube, or a materialization, answers a SELECT."""
 
     cube = serializers.CharField()
     table = serializers.CharField(help_text="the cube's own table")
@@ -129,8 +139,13 @@ class RewriteQuery(ApiView):
             frozenset(one.lower() for one in data["catalogs"]),
             data["time_zone"],
         )
+        lag = data["max_lag_seconds"]
         asked = Asked(
-            data["sql"], session, data["max_files"], timedelta(seconds=data["max_age_seconds"])
+            data["sql"],
+            session,
+            data["max_files"],
+            timedelta(seconds=data["max_age_seconds"]),
+            None if lag is None else timedelta(seconds=lag),
         )
         found = rewrite_query(self.lake, asked, user=self.user, now=timezone.now())
         return answer_of(found)

@@ -1,4 +1,4 @@
-"""The page of answering a query from cubes: the form, and both texts side by side.
+"""The page of answering a query from aggregates: the form, and both texts side by side.
 
 Nothing that is given is stored: while tables are read the page sends its form again by itself.
 """
@@ -14,9 +14,10 @@ from django.views.decorators.http import require_http_methods
 from optimizer.matching.domain.reading import DIALECTS, MOST_TEXT
 from optimizer.rewriting.domain.answers import MOST_FILES
 from optimizer.rewriting.domain.session import Session
-from optimizer.rewriting.services import (
+from optimizer.rewriting.services.answering import (
     MOST_AGE_SECONDS,
     MOST_FILES_LISTED,
+    MOST_LAG_SECONDS,
     Asked,
     Rewriting,
     rewrite_query,
@@ -65,6 +66,13 @@ class RewriteForm(forms.Form):
         initial=0,
         widget=forms.NumberInput({"class": "form-control"}),
     )
+    max_lag = forms.IntegerField(
+        label="Maximum age of materializations behind their tables, in seconds",
+        required=False,
+        min_value=0,
+        max_value=MOST_LAG_SECONDS,
+        widget=forms.NumberInput({"class": "form-control", "placeholder": "as each one says"}),
+    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -82,7 +90,14 @@ def query(request: HttpRequest) -> HttpResponse:
 def _rewritten(request: HttpRequest, form: RewriteForm) -> Rewriting | None:
     given = form.cleaned_data
     session = Session(given["dialect"], given["schema"], time_zone=given["time_zone"])
-    asked = Asked(given["sql"], session, given["max_files"], timedelta(seconds=given["max_age"]))
+    lag = given["max_lag"]
+    asked = Asked(
+        given["sql"],
+        session,
+        given["max_files"],
+        timedelta(seconds=given["max_age"]),
+        None if lag is None else timedelta(seconds=lag),
+    )
     try:
         return rewrite_query(current_lake(request), asked, user=person(request), now=timezone.now())
     except RuleViolation as error:

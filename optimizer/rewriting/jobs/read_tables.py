@@ -30,6 +30,7 @@ from optimizer.iceberg.rewrite.jobs.planning import TaskColumns, all_tasks
 from optimizer.matching.domain.views import View, ViewDimension, ViewMeasure
 from optimizer.rewriting.domain.cubes import StoredCube, cube_facts, view_of, whole_columns
 from optimizer.rewriting.domain.facts import CubeFacts, TableFacts
+from optimizer.rewriting.jobs.hudi_tables import hudi_facts
 from portal.lake.errors import PortalError, RuleViolation
 from portal.lake.names import quoted
 from portal.spark.job import JobContext
@@ -38,19 +39,25 @@ from portal.spark.job import JobContext
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     """Read the tables of the request, and those that their cubes join.
 
+    `tables` are names; `hudi` has the locations of those that are Hudi tables.
+
     Raises:
-        PortalError: a table of the request is gone, or no Iceberg table.
+        PortalError: a table of the request is gone, or of another format than said.
     """
     use_iceberg(spark, job.config)
     reader = Reader(spark)
     asked = [str(name) for name in job.params["tables"]]
+    hudi = {str(name): str(place) for name, place in job.params.get("hudi", {}).items()}
     waiting = list(asked)
     done: dict[str, TableFacts] = {}
     for n, name in enumerate(waiting):
         job.check_control()
         job.progress("read", n, len(waiting), name)
         try:
-            done[name] = reader.table(name)
+            if name in hudi:
+                done[name] = hudi_facts(spark, job, name, hudi[name])
+            else:
+                done[name] = reader.table(name)
         except PortalError:
             # A joined table that cannot be read: its cube says so, and is not used.
             if name in asked:

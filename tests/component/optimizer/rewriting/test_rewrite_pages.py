@@ -121,7 +121,7 @@ def test_tables_of_others_do_not_exist(people: People, table: None) -> None:
         PAGE, {"sql": SQL, "dialect": "trino", "max_files": 5, "max_age": 0}
     )
     assert page.status_code == 404
-    assert "no Iceberg table shop.lineorder for you" in page.content.decode()
+    assert "no Iceberg or Hudi table shop.lineorder for you" in page.content.decode()
     assert not Run.objects.exists()
 
 

@@ -1,0 +1,1 @@
+"""Writes of `optimizer.rewriting`: readings of tables, and answers from what they found."""
