@@ -141,9 +141,10 @@ def _sources(
         table = tables.get(alias)
         if table is None or not schema.knows(table):
             raise Unfit(
-                Rule.TABLES, f"{node.name} is no Iceberg table that is known here, but a subquery, "
-                "a view or something else",
-            )  # fmt: skip
+                Rule.TABLES,
+                f"{node.name} is no Iceberg or Hudi table that is known here, but a subquery, a "
+                "view or something else",
+            )
         if node.args.get("version"):
             raise Unfit(Rule.TABLES, f"it reads {table} as of a snapshot that it names itself")
         extra = {name for name, value in node.args.items() if value}

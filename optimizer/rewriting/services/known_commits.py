@@ -11,7 +11,6 @@ from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure, PortalError
 from portal.lake.names import TableName
-from portal.lake.paths import LakePath
 
 
 def holds(lake: str, names: Iterable[str], known: Mapping[str, TableFacts]) -> bool:
@@ -43,13 +42,18 @@ def holds(lake: str, names: Iterable[str], known: Mapping[str, TableFacts]) -> b
             if place != location:
                 return False
         hudi = [one for one in known.values() if one.format == HUDI]
-        if any(_place(found(one.name)) != one.metadata_location for one in hudi):
+        if not all(_lies_at(found(one.name), one.metadata_location, config) for one in hudi):
             return False
     return all(_newest(one.metadata_location, config) == one.snapshot_id for one in hudi)
 
 
-def _place(table: Any) -> str:
-    return "" if table is None or table.sd is None else str(table.sd.location or "").rstrip("/")
+def _lies_at(table: Any, place: str, config: LakeConfig) -> bool:
+    if table is None or table.sd is None or not table.sd.location:
+        return False
+    try:
+        return config.path(table.sd.location) == config.path(place)
+    except PortalError:
+        return False
 
 
 def _newest(place: str, config: LakeConfig) -> int | None:
@@ -59,7 +63,7 @@ def _newest(place: str, config: LakeConfig) -> int | None:
         ExternalFailure: the file system cannot be asked.
     """
     try:
-        timeline = LakePath.parse(f"{place}/.hoodie/timeline")
+        timeline = config.path(place).child(".hoodie", "timeline")
         return newest_instant(open_file_system(timeline, config=config).names(timeline))
     except ExternalFailure:
         raise

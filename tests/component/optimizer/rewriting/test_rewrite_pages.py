@@ -134,7 +134,7 @@ def test_a_joined_table_of_somebody_else_is_as_good_as_unknown(people: People, t
     read(Run.objects.get(kind="optimizer.rewrite"))
     answer = asked(people.owner, sql=sql, max_age_seconds=60).json()
     assert not answer["is_rewritten"]
-    assert "part is no Iceberg table that is known here" in answer["blocks"][0]["reason"]
+    assert "part is no Iceberg or Hudi table that is known here" in answer["blocks"][0]["reason"]
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,10 @@ def reason(sql: str, dialect: str = "trino", cube: CubeFacts = CUBE, zone: str =
             "SELECT count(*) FROM ssb.lineorder l, (SELECT 1 AS one) t",
             "it reads from a subquery",
         ),
-        ("SELECT count(*) FROM ssb.lineorder, other", "other is no Iceberg table that is known"),
+        (
+            "SELECT count(*) FROM ssb.lineorder, other",
+            "other is no Iceberg or Hudi table that is known",
+        ),
         (f"SELECT count(*) {ONE} WHERE \"$path\" = 'x'", "is a column of none of its tables"),
         (f"SELECT count(l.gone) {ONE}", "is no column of its tables"),
         (f"SELECT sum(count(*)) {ONE} GROUP BY lo_discount", "aggregate of an aggregate"),
