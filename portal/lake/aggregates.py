@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 @dataclass(frozen=True, slots=True)
 class StoredJoin:
-    """A table joined N:1; each pair is a column on the left and one of the joined table."""
+    """A table joined by equal columns; each pair is one on the left and one of the joined table."""
 
     alias: str
     table: str
@@ -30,7 +30,7 @@ class StoredDimension:
 
 @dataclass(frozen=True, slots=True)
 class StoredMeasure:
-    """What is aggregated, its Spark type, and the columns with states, by function.
+    """What is aggregated, its Spark type, and its states: by function, Spark SQL over the columns.
 
     Functions are `count` (of values that are not NULL), `sum`, `min`, `max`, and `distinct_count`.
     """
@@ -38,7 +38,7 @@ class StoredMeasure:
     name: str
     expression: str
     type: str
-    columns: Mapping[str, str]
+    states: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

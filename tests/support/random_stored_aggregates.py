@@ -85,8 +85,8 @@ class RandomAggregates:
         """Return the query that computes an aggregate in full."""
         columns = [f"{d.expression} AS {d.column}" for d in one.dimensions] + ["count(*) AS n_rows"]
         for m in one.measures:
-            columns += [f"{f}({m.expression}) AS {m.columns[f]}" for f in FUNCTIONS]
-            columns.append(f"count(DISTINCT {m.expression}) AS {m.columns['distinct_count']}")
+            columns += [f"{f}({m.expression}) AS {m.states[f]}" for f in FUNCTIONS]
+            columns.append(f"count(DISTINCT {m.expression}) AS {m.states['distinct_count']}")
         where = f"WHERE {' AND '.join(f'({c})' for c in one.filters)}" if one.filters else ""
         keys = ", ".join(d.expression for d in one.dimensions)
         source = f"{self.fact} AS fact JOIN {self.shop} AS s ON fact.f_shop = s.id"
@@ -106,7 +106,9 @@ class RandomAggregates:
         columns = [f"{KEYS[name]} AS k{n}" for n, name in enumerate(keys)]
         columns += [f"{a} AS a{n}" for n, a in enumerate(pick.sample(AGGREGATES, 2))]
         parts = ["SELECT", ", ".join(columns)]
-        parts.append(f"FROM {self.fact} AS f JOIN {self.shop} AS s ON f.f_shop = s.id")
+        # Every shop of a row may be missing, or there twice.
+        word = "LEFT JOIN" if pick.random() < 0.1 else "JOIN"
+        parts.append(f"FROM {self.fact} AS f {word} {self.shop} AS s ON f.f_shop = s.id")
         if conditions:
             parts.append(f"WHERE {' AND '.join(f'({c})' for c in conditions)}")
         if keys:

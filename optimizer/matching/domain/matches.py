@@ -147,13 +147,18 @@ def _named(block: Block, view: View) -> tuple[Mapping[str, str], set[Pair]]:
             wanted = _wanted(join, source.alias, names)
             has = set(block.pairs if source.left is None else source.left)
             is_same = wanted is not None and (
-                wanted <= has if source.left is None else wanted == has
+                wanted <= has
+                if source.left is None
+                else wanted == has and not view.has_unsure_joins
             )
             if is_same and wanted is not None:
                 names[source.alias] = join.alias
                 joined |= wanted
                 waiting.remove(source)
                 break
+    missing = [one.table for one in view.joins if one.alias not in names.values()]
+    if view.has_unsure_joins and missing:
+        raise Unfit(Rule.JOINS, f"it holds rows joined with {missing[0]}, and the query does not")
     if waiting:
         table = waiting[0].table
         known = any(one.table == table for one in view.joins)

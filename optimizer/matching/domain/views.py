@@ -45,6 +45,8 @@ class View:
     dimensions: tuple[ViewDimension, ...] = ()
     measures: tuple[ViewMeasure, ...] = ()
     time_zone: str = "UTC"
+    has_unsure_joins: bool = False
+    """Whether rows may have no partner or several: then a query must join just the same."""
     filters: tuple[str, ...] = ()
     """Conditions over qualified columns; only rows for which all of them hold are in it."""
 

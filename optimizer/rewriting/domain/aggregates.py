@@ -11,6 +11,7 @@ from optimizer.matching.domain.views import View, ViewDimension, ViewJoin, ViewM
 from optimizer.rewriting.domain.facts import CubeFacts, TableFacts
 from optimizer.rewriting.domain.merging import ROWS
 from portal.lake.aggregates import SourceCommit, StoredAggregate
+from portal.lake.names import quoted
 
 
 def aggregate_facts(
@@ -34,11 +35,11 @@ def aggregate_facts(
             tuple(ViewJoin(join.alias, join.table, join.on) for join in one.joins),
             tuple(ViewDimension(d.name, d.expression, d.type) for d in one.dimensions),
             tuple(
-                ViewMeasure(m.name, m.expression, m.type, frozenset(m.columns))
-                for m in one.measures
+                ViewMeasure(m.name, m.expression, m.type, frozenset(m.states)) for m in one.measures
             ),
             one.time_zone,
-            one.filters,
+            has_unsure_joins=True,
+            filters=one.filters,
         ),
         one.table,
         snapshot_id=None,
@@ -52,10 +53,10 @@ def aggregate_facts(
 
 
 def _columns(one: StoredAggregate) -> dict[str, str]:
-    """Return the stored column of each dimension and state."""
-    found = {ROWS: one.rows_column} | {d.name: d.column for d in one.dimensions}
+    """Return of each dimension and state what it is of the stored columns."""
+    found = {ROWS: quoted(one.rows_column)} | {d.name: quoted(d.column) for d in one.dimensions}
     for measure in one.measures:
-        found |= {f"{measure.name}_{f}": column for f, column in measure.columns.items()}
+        found |= {f"{measure.name}_{f}": of for f, of in measure.states.items()}
     return found
 
 

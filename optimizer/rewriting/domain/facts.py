@@ -42,7 +42,7 @@ class CubeFacts:
     negative_zero: frozenset[str] = frozenset()
     """Measures of floats that hold a negative zero, or may hold one."""
     columns: Mapping[str, str] = field(default_factory=dict)
-    """Stored columns of dimensions and states that have another name than these."""
+    """What dimensions and states are of the stored columns, where no column has their name."""
     format: str = ICEBERG
 
 

@@ -2,6 +2,7 @@
 
 from itertools import chain, combinations
 
+import sqlglot
 from sqlglot import exp
 
 from optimizer.matching.domain.aggregates import Made, read_aggregate
@@ -129,12 +130,21 @@ class Writer:
         return found.where(*conditions, copy=False) if conditions else found
 
     def _state(self, name: str) -> exp.Expr:
-        stored = self.cube.columns.get(name, name)
-        column = _stored_column(stored)
-        return column if stored == name else exp.alias_(column, _quoted(name), copy=False)
+        stored = self._stored_as(name)
+        if isinstance(stored, exp.Column) and stored.name == name:
+            return stored
+        return exp.alias_(stored, _quoted(name), copy=False)
+
+    def _stored_as(self, name: str) -> exp.Expr:
+        if name not in self.cube.columns:
+            return _stored_column(name)
+        found = sqlglot.parse_one(self.cube.columns[name], dialect="spark")
+        return found.transform(
+            lambda one: _stored_column(one.name) if isinstance(one, exp.Column) else one
+        )
 
     def _stored_key(self, name: str) -> exp.Expr:
-        column = _stored_column(self.cube.columns.get(name, name))
+        column = self._stored_as(name)
         dimension = self.match.view.dimension(name)
         if self.dialect == "trino" and self.match.expressions.is_number_of_date(dimension):
             return exp.cast(column, "BIGINT")

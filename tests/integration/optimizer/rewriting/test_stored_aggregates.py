@@ -37,7 +37,7 @@ def _make_tables(spark: SparkSession) -> dict[str, TableFacts]:
         rows.append(
             (
                 n,
-                dice.randrange(4),
+                dice.choice((None, *range(5))),
                 None if day is None else date(2023, 12, 1) + timedelta(days=day),
                 dice.choice(states),
                 dice.choice((None, *range(-1, 8))),
@@ -45,7 +45,7 @@ def _make_tables(spark: SparkSession) -> dict[str, TableFacts]:
                 dice.choice((None, *range(9))),
             )
         )
-    shops = [(0, "Ulm", 5), (1, "Bonn", 10), (2, None, 30), (3, "Aachen", 20)]
+    shops = [(0, "Ulm", 5), (1, "Bonn", 10), (2, None, 30), (3, "Aachen", 20), (3, "Bonn", 21)]
     for name, columns, given in ((FACT, FACT_COLUMNS, rows), (SHOP, SHOP_COLUMNS, shops)):
         declared = ", ".join(f"{column} {kind}" for column, kind in columns.items())
         _show(spark.createDataFrame(given, declared), name)
