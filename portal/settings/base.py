@@ -250,6 +250,17 @@ LAKEWARDEN_WEBHOOK_PLAIN = os.environ.get("LAKEWARDEN_WEBHOOK_PLAIN", "") == "1"
 # Days until a released ticket for a change of schema expires; hosts that may be told of tickets.
 LAKEWARDEN_CDC_TICKET_DAYS = int(os.environ.get("LAKEWARDEN_CDC_TICKET_DAYS", "14"))
 LAKEWARDEN_CALLBACK_HOSTS = listed("LAKEWARDEN_CALLBACK_HOSTS")
+# By which bodies of callbacks are signed; empty = they are not.
+LAKEWARDEN_CALLBACK_SECRET = os.environ.get("LAKEWARDEN_CALLBACK_SECRET", "")
+# Hours until an incident nobody acknowledged is the operators', then the admins', and until an
+# acknowledged one is open again (0 = never); days that closed ones are kept; who is told of steps.
+LAKEWARDEN_INCIDENT_OPERATOR_HOURS = int(os.environ.get("LAKEWARDEN_INCIDENT_OPERATOR_HOURS", "8"))
+LAKEWARDEN_INCIDENT_ADMIN_HOURS = int(os.environ.get("LAKEWARDEN_INCIDENT_ADMIN_HOURS", "24"))
+LAKEWARDEN_INCIDENT_ACKNOWLEDGED_HOURS = int(
+    os.environ.get("LAKEWARDEN_INCIDENT_ACKNOWLEDGED_HOURS", "72")
+)
+LAKEWARDEN_INCIDENT_DAYS = int(os.environ.get("LAKEWARDEN_INCIDENT_DAYS", "400"))
+LAKEWARDEN_INCIDENT_WEBHOOK_URL = os.environ.get("LAKEWARDEN_INCIDENT_WEBHOOK_URL", "")
 
 # Requests a minute that a signed-in person and an API token may send to the API, per process.
 LAKEWARDEN_API_PER_MINUTE = int(os.environ.get("LAKEWARDEN_API_PER_MINUTE", "600"))

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from pipelines.cdc.tickets.services.callbacks import MOST_TRIES, callbacks_send
+from pipelines.cdc.tickets.services.callbacks import callbacks_send
 from pipelines.cdc.tickets.services.following import tickets_follow
 from pipelines.cdc.tickets.services.opening import ticket_open
 from pipelines.models import Pipeline, SchemaTicket
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import RuleViolation
+from portal.notices.callbacks import MOST_TRIES
 from tests.component.conftest import LAKE
 from tests.component.pipelines.cdc.control.test_pipelines import OTTO
 from tests.component.pipelines.cdc.tickets.ticket_rows import in_the_lake, shop_with_rows, wanted
