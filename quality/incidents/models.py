@@ -13,7 +13,7 @@ from quality.checks.domain.rules import Severity
 from quality.checks.models import WINDOW_LENGTH, CheckSet
 from quality.freshness.models import OWNER_LENGTH
 from quality.incidents.domain.failures import MEASUREMENT
-from quality.incidents.domain.states import UNCLOSED, Action, Resolution, Standing, State, Team
+from quality.incidents.domain.states import Action, Resolution, Standing, State, Team
 
 USERNAME_LENGTH = 150
 REASON_LENGTH = 1000
@@ -28,7 +28,7 @@ class IncidentQuerySet(models.QuerySet["Incident"]):
 
     def unclosed(self) -> Self:
         """Keep those that nobody resolved and that have not recovered."""
-        return self.filter(state__in=[one.value for one in UNCLOSED])
+        return self.filter(is_open=True)
 
 
 class Incident(models.Model):
@@ -63,23 +63,28 @@ class Incident(models.Model):
     reason = models.TextField(blank=True, help_text="why it is closed")
     due_at = models.DateTimeField(null=True, help_text="when something follows by itself")
     version = models.PositiveIntegerField(default=0)
-    open_key = models.CharField(
-        max_length=128, null=True, unique=True, help_text="the rule, until it is closed"
+    is_open = models.BooleanField(
+        null=True, help_text="true until it is closed, then null: of a rule one is open at most"
     )
 
     objects = IncidentQuerySet.as_manager()
 
     class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["check_set", "rule", "is_open"], name="incidents_open_once"
+            )
+        ]
         indexes: ClassVar = [
             models.Index(fields=["lake", "opened_at"], name="incidents_opened"),
             models.Index(fields=["lake", "failed_at"], name="incidents_failed"),
             models.Index(fields=["lake", "state", "opened_at"], name="incidents_state"),
+            models.Index(fields=["lake", "is_open", "opened_at"], name="incidents_unclosed"),
             models.Index(fields=["lake", "db", "table", "opened_at"], name="incidents_table"),
             models.Index(fields=["owner", "state"], name="incidents_owner"),
             models.Index(fields=["assignee", "state"], name="incidents_assignee"),
             models.Index(fields=["lake", "due_at"], name="incidents_due"),
             models.Index(fields=["lake", "closed_at"], name="incidents_closed"),
-            models.Index(fields=["check_set", "rule", "state"], name="incidents_rule"),
         ]
 
     def __str__(self) -> str:
@@ -108,7 +113,7 @@ class Incident(models.Model):
     @property
     def is_unclosed(self) -> bool:
         """Whether nobody resolved it and it has not recovered."""
-        return self.state in UNCLOSED
+        return self.is_open is True
 
     @property
     def assigned_to(self) -> str:

@@ -106,7 +106,9 @@ def assigned(standing: Standing, *, to: str, timing: Timing, now: datetime) -> S
     """Return it with another person, who has not acknowledged it; the same again is the same."""
     if standing.state not in UNCLOSED:
         return None
-    return standing if standing.assignee == to else _open(replace(standing, assignee=to), timing, now)
+    return (
+        standing if standing.assignee == to else _open(replace(standing, assignee=to), timing, now)
+    )
 
 
 def closed(standing: Standing, state: State) -> Standing | None:

@@ -24,7 +24,7 @@ from quality.incidents.domain.states import (
     reopened,
 )
 from quality.incidents.services.people import seeing_person
-from quality.incidents.services.steps import open_key, step, timing
+from quality.incidents.services.steps import step, timing
 from quality.models import CheckSet, Incident
 
 Move = Callable[[Standing], Standing | None]
@@ -108,7 +108,7 @@ def incident_reopen(row: Incident, act: Act, *, reason: str) -> Incident:
     # In the order in which results lock them, and so that none of the rule is opened meanwhile.
     checks = CheckSet.objects.select_for_update().filter(pk=row.check_set_id).first()
     others = Incident.objects.exclude(pk=row.pk)
-    if checks is None or others.filter(open_key=open_key(checks.pk, row.rule)).exists():
+    if checks is None or others.filter(check_set=checks, rule=row.rule, is_open=True).exists():
         raise RuleViolation(
             "incident.rule",
             "The table has no checks any more, or the rule has another open incident.",

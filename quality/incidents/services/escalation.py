@@ -1,4 +1,4 @@
-"""Escalates incidents that nobody acknowledged, ends acknowledgements, and deletes old incidents."""
+"""Escalates incidents that nobody acknowledged, ends acknowledgements, deletes old incidents."""
 
 from datetime import datetime, timedelta
 

@@ -20,7 +20,6 @@ from quality.incidents.domain.failures import (
     settles,
 )
 from quality.incidents.domain.states import (
-    UNCLOSED,
     Action,
     Resolution,
     State,
@@ -30,7 +29,7 @@ from quality.incidents.domain.states import (
     reopened,
 )
 from quality.incidents.services.people import first_assignee
-from quality.incidents.services.steps import BY_CHECKS, open_key, step, timing
+from quality.incidents.services.steps import BY_CHECKS, step, timing
 from quality.models import CheckSet, Incident, IncidentWindow, RuleResult
 
 MOST_WINDOWS = 100
@@ -50,10 +49,12 @@ def incidents_judged(row: CheckSet, results: Sequence[RuleResult], now: datetime
     unclosed = _unclosed(row)
     overridden = _overridden(results)
     for rule, found in by_rule.items():
-        seen = [(_seen(one, one.pk in overridden), one) for one in found]
+        seen = [(_seen(one, is_overridden=one.pk in overridden), one) for one in found]
         _follow(row, rule, seen, unclosed.get(rule), now=now)
     if MEASUREMENT in unclosed:
-        _follow(row, MEASUREMENT, [_measurement(row, Outcome.PASSED)], unclosed[MEASUREMENT], now=now)
+        _follow(
+            row, MEASUREMENT, [_measurement(row, Outcome.PASSED)], unclosed[MEASUREMENT], now=now
+        )
 
 
 def incidents_unmeasured(row: CheckSet, problem: str, now: datetime) -> None:
@@ -75,8 +76,7 @@ def incidents_changed(row: CheckSet, rules: Sequence[str], by: str, now: datetim
 
 
 def _unclosed(row: CheckSet) -> dict[str, Incident]:
-    states = [one.value for one in UNCLOSED]
-    rows = Incident.objects.select_for_update().filter(check_set=row, state__in=states)
+    rows = Incident.objects.select_for_update().filter(check_set=row, is_open=True)
     return {one.rule: one for one in rows.order_by("pk")}
 
 
@@ -86,7 +86,7 @@ def _overridden(results: Sequence[RuleResult]) -> set[int]:
     return set(rows.values_list("pk", flat=True))
 
 
-def _seen(result: RuleResult, is_overridden: bool) -> Seen:
+def _seen(result: RuleResult, *, is_overridden: bool) -> Seen:
     return Seen(
         result.window,
         Severity(result.severity),
@@ -163,7 +163,6 @@ def _opened(row: CheckSet, rule: str, results: Sequence[RuleResult], *, now: dat
         text=first.text,
         opened_at=now,
         failed_at=now,
-        open_key=open_key(row.pk, rule),
     )
     to = opened(severity, team=team, assignee=assignee, timing=timing(), now=now)
     step(made, to, Action.OPENED, by=BY_CHECKS, now=now, text=first.text)

@@ -24,11 +24,6 @@ def timing() -> Timing:
     )
 
 
-def open_key(check_set_id: int, rule: str) -> str:
-    """Return what one open incident of a rule has at most."""
-    return f"{check_set_id}:{rule}"
-
-
 def step(
     row: Incident, to: Standing, action: Action, *, by: str, now: datetime, text: str = ""
 ) -> None:
@@ -43,10 +38,9 @@ def step(
         row.acknowledged_by, row.acknowledged_at = "", None
     if to.state in UNCLOSED:
         row.closed_at, row.closed_by, row.resolution, row.reason = None, "", "", ""
-        if row.open_key is None and row.check_set_id is not None:
-            row.open_key = open_key(row.check_set_id, row.rule)
     else:
-        row.closed_at, row.closed_by, row.open_key = now, by, None
+        row.closed_at, row.closed_by = now, by
+    row.is_open = True if to.state in UNCLOSED else None
     row.save()
     is_mailed = action in _MAILED or (was_closed and by != BY_CHECKS)
     IncidentEvent.objects.create(
