@@ -1,7 +1,5 @@
 """API of incidents. It does all that the pages do."""
 
-from typing import Any
-
 from django.utils import timezone
 
 from portal.ui.api.operations import ApiView, operation
@@ -39,13 +37,9 @@ class IncidentList(KeysetList):
     filterset_class = IncidentFilter
     orders = ORDERS
 
-    @property
-    def filter_values(self) -> dict[str, Any]:
-        """Who looks, for `who=mine`."""
-        return {"user": self.user}
-
     def get_queryset(self) -> Rows:
         """List the incidents of tables that you may see."""
+        self.filter_values = {"user": self.user}
         return incidents_visible(self.lake, self.user)
 
 

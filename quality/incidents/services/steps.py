@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 
 from portal.audit.services import audit_record
-from quality.incidents.domain.states import CLOSED, UNCLOSED, Action, Standing, State, Timing
+from quality.incidents.domain.states import UNCLOSED, Action, Standing, State, Timing
 from quality.models import Incident, IncidentEvent
 
 BY_CHECKS, BY_SCHEDULE = "checks", "schedule"
@@ -28,7 +28,7 @@ def step(
     row: Incident, to: Standing, action: Action, *, by: str, now: datetime, text: str = ""
 ) -> None:
     """Write a step of an incident that is locked, or new, in the caller's transaction."""
-    was_closed = row.pk is not None and row.state in CLOSED
+    was_closed = row.closed_at is not None
     row.state, row.severity = to.state.value, to.severity.value
     row.team, row.assignee, row.due_at = to.team.value, to.assignee, to.due_at
     row.version += 1
