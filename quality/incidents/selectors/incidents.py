@@ -61,7 +61,7 @@ class IncidentFilter(ListFilter):
     def in_state(self, rows: QuerySet[Incident], _name: str, value: str) -> QuerySet[Incident]:
         """Keep those of one state, or all that are not closed."""
         if value == ANY_UNCLOSED:
-            return rows.filter(is_open=True)
+            return rows.filter(is_open__in=(True,))
         return rows.filter(state=value)
 
     def waiting_for(self, rows: QuerySet[Incident], _name: str, value: str) -> QuerySet[Incident]:
@@ -111,4 +111,4 @@ def events_of(row: Incident) -> Sequence[IncidentEvent]:
 
 def n_unclosed(lake: str, user: User) -> int:
     """Count the incidents of a lake that the person may see and that are not closed."""
-    return incidents_visible(lake, user).filter(is_open=True).count()
+    return Incident.objects.unclosed().for_user(user).filter(lake=lake).count()

@@ -107,8 +107,8 @@ def incident_reopen(row: Incident, act: Act, *, reason: str) -> Incident:
     said = given_reason(reason, "incident.reason")
     # In the order in which results lock them, and so that none of the rule is opened meanwhile.
     checks = CheckSet.objects.select_for_update().filter(pk__in=[row.check_set_id]).first()
-    others = Incident.objects.exclude(pk=row.pk)
-    if checks is None or others.filter(check_set=checks, rule=row.rule, is_open=True).exists():
+    others = Incident.objects.unclosed().exclude(pk=row.pk)
+    if checks is None or others.filter(check_set=checks, rule=row.rule).exists():
         raise RuleViolation(
             "incident.rule",
             "The table has no checks any more, or the rule has another open incident.",

@@ -76,7 +76,7 @@ def incidents_changed(row: CheckSet, rules: Sequence[str], by: str, now: datetim
 
 
 def _unclosed(row: CheckSet) -> dict[str, Incident]:
-    rows = Incident.objects.select_for_update().filter(check_set=row, is_open=True)
+    rows = Incident.objects.unclosed().select_for_update().filter(check_set=row)
     return {one.rule: one for one in rows.order_by("pk")}
 
 
