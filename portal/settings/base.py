@@ -250,15 +250,9 @@ LAKEWARDEN_WEBHOOK_PLAIN = os.environ.get("LAKEWARDEN_WEBHOOK_PLAIN", "") == "1"
 # Days until a released ticket for a change of schema expires; hosts that may be told of tickets.
 LAKEWARDEN_CDC_TICKET_DAYS = int(os.environ.get("LAKEWARDEN_CDC_TICKET_DAYS", "14"))
 LAKEWARDEN_CALLBACK_HOSTS = listed("LAKEWARDEN_CALLBACK_HOSTS")
-# By which bodies of callbacks are signed; empty = they are not.
 LAKEWARDEN_CALLBACK_SECRET = os.environ.get("LAKEWARDEN_CALLBACK_SECRET", "")
-# Hours until an incident nobody acknowledged is the operators', then the admins', and until an
-# acknowledged one is open again (0 = never); days that closed ones are kept; who is told of steps.
-LAKEWARDEN_INCIDENT_OPERATOR_HOURS = int(os.environ.get("LAKEWARDEN_INCIDENT_OPERATOR_HOURS", "8"))
-LAKEWARDEN_INCIDENT_ADMIN_HOURS = int(os.environ.get("LAKEWARDEN_INCIDENT_ADMIN_HOURS", "24"))
-LAKEWARDEN_INCIDENT_ACKNOWLEDGED_HOURS = int(
-    os.environ.get("LAKEWARDEN_INCIDENT_ACKNOWLEDGED_HOURS", "72")
-)
+# Hours until an incident goes to operators, to admins, and an acknowledged one is open again.
+LAKEWARDEN_INCIDENT_HOURS = tuple(map(int, listed("LAKEWARDEN_INCIDENT_HOURS", "8,24,72")))
 LAKEWARDEN_INCIDENT_DAYS = int(os.environ.get("LAKEWARDEN_INCIDENT_DAYS", "400"))
 LAKEWARDEN_INCIDENT_WEBHOOK_URL = os.environ.get("LAKEWARDEN_INCIDENT_WEBHOOK_URL", "")
 
@@ -357,8 +351,7 @@ LAKEWARDEN_AUDIT_KEY_FILE = Path(
 # Whether admins get the anchored head by mail once a day.
 LAKEWARDEN_AUDIT_MAIL = os.environ.get("LAKEWARDEN_AUDIT_MAIL", "1") == "1"
 # Seconds that a refresh of the fast, the slow and the very large table lane may take at a front
-# end, and what
-# it may take beyond (its call to others, and a metastore that hangs) before we stop to listen.
+# end, and what it may take beyond (its call to others, and a metastore that hangs) before we stop to listen.
 LAKEWARDEN_REFRESH_SECONDS = tuple(map(int, listed("LAKEWARDEN_REFRESH_SECONDS", "60,300,1800")))
 LAKEWARDEN_REFRESH_BEYOND = float(os.environ.get("LAKEWARDEN_REFRESH_BEYOND", "75"))
 # Off, a cluster has one line for all, one statement after the other, the oldest first: only to see

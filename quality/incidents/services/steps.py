@@ -17,11 +17,8 @@ _MAILED = frozenset(
 
 def timing() -> Timing:
     """Return what the settings say of escalation; 0 hours: never."""
-    return Timing(
-        operators=_hours(settings.LAKEWARDEN_INCIDENT_OPERATOR_HOURS),
-        admins=_hours(settings.LAKEWARDEN_INCIDENT_ADMIN_HOURS),
-        acknowledged=_hours(settings.LAKEWARDEN_INCIDENT_ACKNOWLEDGED_HOURS),
-    )
+    operators, admins, acknowledged = settings.LAKEWARDEN_INCIDENT_HOURS
+    return Timing(_hours(operators), _hours(admins), _hours(acknowledged))
 
 
 def step(

@@ -112,8 +112,8 @@ def test_steps_are_told_to_who_has_it_then_and_not_to_who_took_them(
     assert list(told(NOW + 9 * HOUR)) == ["otto"]
     incidents_escalate("main", now=NOW + 50 * HOUR)
     assert sorted(told(NOW + 50 * HOUR)) == ["ada", "ben", "cem"]
-    done = {"resolution": Resolution.FIXED, "reason": "done"}
-    incident_resolve(row, act(people.admin, row, NOW), **done)
+    closing = act(people.admin, row, NOW)
+    incident_resolve(row, closing, resolution=Resolution.FIXED, reason="done")
     assert told(NOW + 51 * HOUR) == {}
     incident_reopen(row, act(people.admin, row, NOW + 52 * HOUR), reason="no")
     assert sorted(told(NOW + 52 * HOUR)) == ["ben", "cem"]

@@ -121,8 +121,8 @@ def test_of_two_people_at_once_one_acts_and_the_other_is_told(
         return lambda: incident_acknowledge(row, Act(user, read, NOW))
 
     def close(user: Any) -> Any:
-        said = {"resolution": Resolution.FIXED, "reason": "done"}
-        return lambda: incident_resolve(row, Act(user, read, NOW), **said)
+        fixed = Resolution.FIXED
+        return lambda: incident_resolve(row, Act(user, read, NOW), resolution=fixed, reason="done")
 
     assert sorted(together(take(people.owner), take(people.admin), close(people.operator))) == [
         *("", "incident.changed", "incident.changed"),
@@ -137,10 +137,9 @@ def test_measurements_and_people_at_once_leave_one_open_incident(
     row: Incident, checks: CheckSet, people: People
 ) -> None:
     read = Act(people.owner, row.version, NOW)
-    resolved = {"resolution": Resolution.FIXED, "reason": "done"}
     results = together(
         lambda: measured(checks, NOW + HOUR, (DAY, 3, 0)),
-        lambda: incident_resolve(row, read, **resolved),
+        lambda: incident_resolve(row, read, resolution=Resolution.FIXED, reason="done"),
         lambda: incident_reopen(row, read, reason="no"),
     )
     assert results[0] == ""
@@ -151,8 +150,7 @@ def test_measurements_and_people_at_once_leave_one_open_incident(
 def test_without_acknowledgement_it_goes_to_operators_and_then_to_admins(
     row: Incident, settings: Any
 ) -> None:
-    settings.LAKEWARDEN_INCIDENT_OPERATOR_HOURS = 8
-    settings.LAKEWARDEN_INCIDENT_ADMIN_HOURS = 24
+    settings.LAKEWARDEN_INCIDENT_HOURS = (8, 24, 72)
     assert incidents_escalate("main", now=NOW + 7 * HOUR) == 0
     assert incidents_escalate("main", now=NOW + 8 * HOUR) == 1
     assert incidents_escalate("main", now=NOW + 8 * HOUR) == 0
@@ -177,7 +175,7 @@ def test_an_acknowledgement_ends_and_settings_of_zero_end_nothing(
     assert incidents_escalate("main", now=NOW + 72 * HOUR) == 1
     row.refresh_from_db()
     assert (row.state, row.assignee) == ("OPEN", "olga")
-    settings.LAKEWARDEN_INCIDENT_ACKNOWLEDGED_HOURS = 0
+    settings.LAKEWARDEN_INCIDENT_HOURS = (8, 24, 0)
     incident_acknowledge(row, act(people.owner, row, NOW))
     assert incidents_escalate("main", now=NOW + 9000 * HOUR) == 0
 

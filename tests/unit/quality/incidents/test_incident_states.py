@@ -1,5 +1,6 @@
 """Whatever steps are taken in whatever order, an incident stays one that makes sense."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
@@ -40,7 +41,7 @@ def fresh(timing: Timing = TIMING) -> Standing:
 
 
 def stepped(row: Standing, step: str, who: str, timing: Timing, now: datetime) -> Standing | None:
-    return {
+    steps: dict[str, Callable[[], Standing | None]] = {
         "acknowledge": lambda: acknowledged(row, by=who, timing=timing, now=now),
         "assign": lambda: assigned(row, to=who, timing=timing, now=now),
         "resolve": lambda: closed(row, State.RESOLVED),
@@ -50,7 +51,8 @@ def stepped(row: Standing, step: str, who: str, timing: Timing, now: datetime) -
         "lapse": lambda: lapsed(row, timing=timing, now=now),
         "alarm": lambda: rated(row, Severity.ALARM, timing=timing, now=now),
         "block": lambda: rated(row, Severity.BLOCK, timing=timing, now=now),
-    }[step]()
+    }
+    return steps[step]()
 
 
 @given(
