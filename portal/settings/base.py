@@ -351,7 +351,7 @@ LAKEWARDEN_AUDIT_KEY_FILE = Path(
 # Whether admins get the anchored head by mail once a day.
 LAKEWARDEN_AUDIT_MAIL = os.environ.get("LAKEWARDEN_AUDIT_MAIL", "1") == "1"
 # Seconds that a refresh of the fast, the slow and the very large table lane may take at a front
-# end, and what it may take beyond (its call to others, and a metastore that hangs) before we stop to listen.
+# end, and beyond (its call to others, a metastore that hangs) before we stop to listen.
 LAKEWARDEN_REFRESH_SECONDS = tuple(map(int, listed("LAKEWARDEN_REFRESH_SECONDS", "60,300,1800")))
 LAKEWARDEN_REFRESH_BEYOND = float(os.environ.get("LAKEWARDEN_REFRESH_BEYOND", "75"))
 # Off, a cluster has one line for all, one statement after the other, the oldest first: only to see

@@ -16,7 +16,7 @@ class Follower:
     """What a capability does with results."""
 
     judged: Callable[[CheckSet, Sequence[RuleResult], datetime], None]
-    """A table was measured, and its rules were judged."""
+    """A table was measured, and its rules were judged; the results may come without their keys."""
     unmeasured: Callable[[CheckSet, str, datetime], None]
     """A table could not be measured, and why."""
     changed: Callable[[CheckSet, Sequence[str], str, datetime], None]

@@ -34,6 +34,8 @@ from quality.models import CheckSet, Incident, IncidentWindow, RuleResult
 
 MOST_WINDOWS = 100
 """Kept of an incident; older ones are only counted."""
+_WRITTEN = ("outcome", "text", "value", "low", "high", "n_failures", "failed_at", "is_failing")
+_WRITTEN_AT_ONCE = 200
 _SETTLED = "Every window that failed has passed, or was overridden."
 _ON_NEWEST = "The rule passed on the newest window, {}."
 _MEASURED = "The table was measured again."
@@ -47,9 +49,9 @@ def incidents_judged(row: CheckSet, results: Sequence[RuleResult], now: datetime
     for one in results:
         by_rule.setdefault(one.rule, []).append(one)
     unclosed = _unclosed(row)
-    overridden = _overridden(results)
+    overridden = _overridden(row, results)
     for rule, found in by_rule.items():
-        seen = [(_seen(one, is_overridden=one.pk in overridden), one) for one in found]
+        seen = [(_seen(one, is_overridden=(rule, one.window) in overridden), one) for one in found]
         _follow(row, rule, seen, unclosed.get(rule), now=now)
     if MEASUREMENT in unclosed:
         _follow(
@@ -80,10 +82,14 @@ def _unclosed(row: CheckSet) -> dict[str, Incident]:
     return {one.rule: one for one in rows.order_by("pk")}
 
 
-def _overridden(results: Sequence[RuleResult]) -> set[int]:
-    failed = [one.pk for one in results if one.holds_back]
-    rows = RuleResult.objects.filter(pk__in=failed, override__confirmed_at__isnull=False)
-    return set(rows.values_list("pk", flat=True))
+def _overridden(row: CheckSet, results: Sequence[RuleResult]) -> set[tuple[str, str]]:
+    """Return the rules and windows whose results two people overrode."""
+    held = [one for one in results if one.holds_back]
+    if not held:
+        return set()
+    rules, windows = {one.rule for one in held}, {one.window for one in held}
+    rows = row.results.filter(rule__in=rules, window__in=windows)
+    return set(rows.filter(override__confirmed_at__isnull=False).values_list("rule", "window"))
 
 
 def _seen(result: RuleResult, *, is_overridden: bool) -> Seen:
@@ -176,14 +182,11 @@ def _attach(incident: Incident, results: Sequence[RuleResult], *, now: datetime)
     fresh = [one for one in results if _is_fresh(known.get(one.window), now)]
     if not fresh:
         return
-    for one in fresh:
-        kept = known.get(one.window) or IncidentWindow(
-            incident=incident, window=one.window, first_at=now
-        )
-        kept.outcome, kept.text = one.outcome, one.text
-        kept.value, kept.low, kept.high = one.value, one.low, one.high
-        kept.n_failures, kept.failed_at, kept.is_failing = kept.n_failures + 1, now, True
-        kept.save()
+    rows = [_window(incident, one, known.get(one.window), now=now) for one in fresh]
+    IncidentWindow.objects.bulk_create([one for one in rows if one.pk is None], _WRITTEN_AT_ONCE)
+    IncidentWindow.objects.bulk_update(
+        [one for one in rows if one.pk is not None], _WRITTEN, _WRITTEN_AT_ONCE
+    )
     last = max(fresh, key=lambda one: one.window)
     incident.text, incident.failed_at = last.text, now
     incident.n_windows += len(set(names) - known.keys())
@@ -198,6 +201,16 @@ def _attach(incident: Incident, results: Sequence[RuleResult], *, now: datetime)
     elif to.severity.value != incident.severity:
         incident.severity = to.severity.value
         incident.save(update_fields=["severity"])
+
+
+def _window(
+    incident: Incident, result: RuleResult, known: IncidentWindow | None, *, now: datetime
+) -> IncidentWindow:
+    row = known or IncidentWindow(incident=incident, window=result.window, first_at=now)
+    row.outcome, row.text = result.outcome, result.text
+    row.value, row.low, row.high = result.value, result.low, result.high
+    row.n_failures, row.failed_at, row.is_failing = row.n_failures + 1, now, True
+    return row
 
 
 def _is_fresh(known: IncidentWindow | None, now: datetime) -> bool:
