@@ -296,6 +296,7 @@ SPECTACULAR_SETTINGS = {
         "AdviceStateEnum": "optimizer.advice.domain.states.AdviceState",
         "TrialStateEnum": "optimizer.advice.domain.states.TrialState",
         "CubeStateEnum": "optimizer.cubes.domain.states.CubeState",
+        "IncidentStateEnum": "quality.incidents.domain.states.State",
         "IndexKindEnum": "optimizer.indexes.domain.envelope.Kind",
         "PlanStateEnum": "lifecycle.drop.models.plans.PlanState",
         "PathKindEnum": "lifecycle.inventory.models.findings.FindingKind",
@@ -366,7 +367,6 @@ LAKEWARDEN_REFRESH_HISTORY_DAYS = int(os.environ.get("LAKEWARDEN_REFRESH_HISTORY
 
 # For how many days result files that were taken into the database stay in the spool.
 LAKEWARDEN_RESULT_DAYS = int(os.environ.get("LAKEWARDEN_RESULT_DAYS", "7"))
-
 # For how many days after the end of a run the log of its driver stays on the host that captured it.
 LAKEWARDEN_DRIVER_LOG_DAYS = int(os.environ.get("LAKEWARDEN_DRIVER_LOG_DAYS", "30"))
 
