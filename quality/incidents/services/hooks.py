@@ -29,11 +29,13 @@ def incidents_post(lake: str, *, now: datetime, resolver: Resolver = resolve) ->
     """
     waiting = IncidentEvent.objects.filter(lake=lake, hook_at__lte=now)
     url = settings.LAKEWARDEN_INCIDENT_WEBHOOK_URL
+    if not waiting.exists():
+        return 0
     if not url:
         waiting.update(hook_at=None)
         return 0
     events = _claimed(waiting, now=now)
-    if not events:
+    if not events:  # another claimed them
         return 0
     rows = IncidentEvent.objects.filter(pk__in=[one.pk for one in events])
     body = {"lake": lake, "events": [_body(one) for one in events]}

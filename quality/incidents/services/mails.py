@@ -32,6 +32,8 @@ def incidents_tell(lake: str, *, now: datetime) -> int:
     Done twice at once each step is told by one of both.
     """
     due = IncidentEvent.objects.filter(lake=lake, mail_at__lte=now).order_by("mail_at", "pk")
+    if not due.exists():
+        return 0
     with transaction.atomic():
         mine = [one for one in due.select_related("incident")[:_MOST] if _taken(one)]
         told = {one.incident_id: one.incident for one in mine if one.incident.is_unclosed}

@@ -116,18 +116,37 @@ def _follow(
     *,
     now: datetime,
 ) -> None:
-    failures = [(one, result) for one, result in seen if fails(one)]
+    failures = _to_look_at(row, rule, seen, incident, now=now)
     if incident is None and failures:
-        earlier = _earlier(row, rule, [one.window for one, _ in failures])
-        news = [pair for pair in failures if is_news(pair[0], earlier.get(pair[0].window), at=now)]
-        if news:
-            failures = news
-            incident = _opened(row, rule, [result for _, result in news], now=now)
+        severity = Severity(failures[0].severity)
+        if not _is_over(row, rule, severity, [one.window for one in failures]):
+            incident = _opened(row, rule, failures, now=now)
     if incident is None:
         return
-    _attach(incident, [result for _, result in failures], now=now)
+    _attach(incident, failures, now=now)
     settled = [one.window for one, _ in seen if settles(one)]
     _settle(row, incident, settled, now=now)
+
+
+def _to_look_at(
+    row: CheckSet,
+    rule: str,
+    seen: Sequence[tuple[Seen, RuleResult]],
+    incident: Incident | None,
+    *,
+    now: datetime,
+) -> list[RuleResult]:
+    """Return the failures that an incident has already, and those that are news."""
+    failures = [pair for pair in seen if fails(pair[0])]
+    if not failures:
+        return []
+    held = set() if incident is None else set(incident.windows.values_list("window", flat=True))
+    earlier = _earlier(row, rule, [one.window for one, _ in failures])
+    return [
+        result
+        for one, result in failures
+        if one.window in held or is_news(one, earlier.get(one.window), at=now)
+    ]
 
 
 def _earlier(row: CheckSet, rule: str, windows: Sequence[str]) -> Mapping[str, Earlier]:
@@ -183,9 +202,11 @@ def _attach(incident: Incident, results: Sequence[RuleResult], *, now: datetime)
     if not fresh:
         return
     rows = [_window(incident, one, known.get(one.window), now=now) for one in fresh]
-    IncidentWindow.objects.bulk_create([one for one in rows if one.pk is None], _WRITTEN_AT_ONCE)
+    IncidentWindow.objects.bulk_create(
+        [one for one in rows if one.window not in known], _WRITTEN_AT_ONCE
+    )
     IncidentWindow.objects.bulk_update(
-        [one for one in rows if one.pk is not None], _WRITTEN, _WRITTEN_AT_ONCE
+        [one for one in rows if one.window in known], _WRITTEN, _WRITTEN_AT_ONCE
     )
     last = max(fresh, key=lambda one: one.window)
     incident.text, incident.failed_at = last.text, now
@@ -224,20 +245,24 @@ def _settle(row: CheckSet, incident: Incident, windows: Iterable[str], *, now: d
         return
     incident.windows.filter(window__in=settled, is_failing=True).update(is_failing=False)
     failing = list(incident.windows.filter(is_failing=True).values_list("window", flat=True))
-    newest = row.results.filter(rule=incident.rule).order_by("-window").first()
+    reason = _is_over(row, incident.rule, Severity(incident.severity), failing)
+    to = closed(incident.standing, State.RECOVERED) if reason else None
+    if to is not None:
+        incident.reason = reason
+        step(incident, to, Action.RECOVERED, by=BY_CHECKS, now=now, text=reason)
+
+
+def _is_over(row: CheckSet, rule: str, severity: Severity, failing: Sequence[str]) -> str:
+    """Return why a rule has recovered with windows that still fail; empty: it has not."""
+    newest = row.results.filter(rule=rule).order_by("-window").first()
     over = has_recovered(
-        Severity(incident.severity),
+        severity,
         failing=failing,
         newest="" if newest is None else newest.window,
         newest_passed=newest is not None and newest.outcome == Outcome.PASSED.value,
     )
-    to = closed(incident.standing, State.RECOVERED) if over else None
-    if to is not None:
-        incident.reason = _recovery(incident, failing, newest)
-        step(incident, to, Action.RECOVERED, by=BY_CHECKS, now=now, text=incident.reason)
-
-
-def _recovery(incident: Incident, failing: Sequence[str], newest: RuleResult | None) -> str:
-    if incident.rule == MEASUREMENT:
+    if not over:
+        return ""
+    if rule == MEASUREMENT:
         return _MEASURED
     return _ON_NEWEST.format(newest.window) if failing and newest is not None else _SETTLED
