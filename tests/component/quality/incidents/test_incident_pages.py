@@ -148,7 +148,7 @@ def test_people_act_on_the_page(row: Incident, people: People) -> None:
     assert post(olga, "acknowledge", version=row.version + 7) == 409
     assert post(olga, "acknowledge") == 302
     assert "Acknowledge</button>" not in page(olga, "incident", row.pk)
-    assert "Acknowledge</button>" in page(people.admin, "incident", row.pk), "to take it over"
+    assert "Take over</button>" in page(people.admin, "incident", row.pk)
     assert post(olga, "assign", to="stan") == 400
     assert post(olga, "assign", to="ada") == 302
     assert post(people.admin, "resolve", resolution="nothing", reason="x") == 400
