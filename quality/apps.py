@@ -4,7 +4,7 @@ from importlib import import_module
 
 from django.apps import AppConfig
 
-CAPABILITIES = ("ready_flag", "freshness", "checks")
+CAPABILITIES = ("ready_flag", "freshness", "checks", "incidents")
 
 
 class QualityConfig(AppConfig):

@@ -6,6 +6,8 @@ between changes nothing. Redirects are not followed. The address is a secret, so
 stands in no error and no row.
 """
 
+import hashlib
+import hmac
 import http.client
 import json
 import socket
@@ -116,8 +118,10 @@ def webhook_post(body: dict[str, Any], *, resolver: Resolver = resolve) -> None:
     json_post(target, body, resolver=resolver)
 
 
-def json_post(target: Target, body: dict[str, Any], *, resolver: Resolver = resolve) -> None:
-    """Send a JSON body to an address that `webhook_target` allowed.
+def json_post(
+    target: Target, body: dict[str, Any], *, secret: str = "", resolver: Resolver = resolve
+) -> None:
+    """Send a JSON body to an address that `webhook_target` allowed, signed if there is a secret.
 
     Raises:
         RuleViolation: its name leads to an address that is not allowed.
@@ -128,7 +132,11 @@ def json_post(target: Target, body: dict[str, Any], *, resolver: Resolver = reso
     try:
         connection = _connect(target, _checked_address(target, resolver))
         headers = {"Content-Type": "application/json", "Host": target.name}
-        connection.request("POST", target.path, json.dumps(body).encode(), headers)
+        content = json.dumps(body).encode()
+        if secret:
+            mac = hmac.new(secret.encode(), content, hashlib.sha256).hexdigest()
+            headers["X-Lakewarden-Signature-256"] = f"sha256={mac}"
+        connection.request("POST", target.path, content, headers)
         code = "lost"  # it may have been shown, whatever happens to the answer
         status = connection.getresponse().status
     except (OSError, http.client.HTTPException) as error:

@@ -250,6 +250,11 @@ LAKEWARDEN_WEBHOOK_PLAIN = os.environ.get("LAKEWARDEN_WEBHOOK_PLAIN", "") == "1"
 # Days until a released ticket for a change of schema expires; hosts that may be told of tickets.
 LAKEWARDEN_CDC_TICKET_DAYS = int(os.environ.get("LAKEWARDEN_CDC_TICKET_DAYS", "14"))
 LAKEWARDEN_CALLBACK_HOSTS = listed("LAKEWARDEN_CALLBACK_HOSTS")
+LAKEWARDEN_CALLBACK_SECRET = os.environ.get("LAKEWARDEN_CALLBACK_SECRET", "")
+# Hours until an incident goes to operators, to admins, and an acknowledged one is open again.
+LAKEWARDEN_INCIDENT_HOURS = tuple(map(int, listed("LAKEWARDEN_INCIDENT_HOURS", "8,24,72")))
+LAKEWARDEN_INCIDENT_DAYS = int(os.environ.get("LAKEWARDEN_INCIDENT_DAYS", "400"))
+LAKEWARDEN_INCIDENT_WEBHOOK_URL = os.environ.get("LAKEWARDEN_INCIDENT_WEBHOOK_URL", "")
 
 # Requests a minute that a signed-in person and an API token may send to the API, per process.
 LAKEWARDEN_API_PER_MINUTE = int(os.environ.get("LAKEWARDEN_API_PER_MINUTE", "600"))
@@ -291,6 +296,7 @@ SPECTACULAR_SETTINGS = {
         "AdviceStateEnum": "optimizer.advice.domain.states.AdviceState",
         "TrialStateEnum": "optimizer.advice.domain.states.TrialState",
         "CubeStateEnum": "optimizer.cubes.domain.states.CubeState",
+        "IncidentStateEnum": "quality.incidents.domain.states.State",
         "IndexKindEnum": "optimizer.indexes.domain.envelope.Kind",
         "PlanStateEnum": "lifecycle.drop.models.plans.PlanState",
         "PathKindEnum": "lifecycle.inventory.models.findings.FindingKind",
@@ -346,8 +352,7 @@ LAKEWARDEN_AUDIT_KEY_FILE = Path(
 # Whether admins get the anchored head by mail once a day.
 LAKEWARDEN_AUDIT_MAIL = os.environ.get("LAKEWARDEN_AUDIT_MAIL", "1") == "1"
 # Seconds that a refresh of the fast, the slow and the very large table lane may take at a front
-# end, and what
-# it may take beyond (its call to others, and a metastore that hangs) before we stop to listen.
+# end, and beyond (its call to others, a metastore that hangs) before we stop to listen.
 LAKEWARDEN_REFRESH_SECONDS = tuple(map(int, listed("LAKEWARDEN_REFRESH_SECONDS", "60,300,1800")))
 LAKEWARDEN_REFRESH_BEYOND = float(os.environ.get("LAKEWARDEN_REFRESH_BEYOND", "75"))
 # Off, a cluster has one line for all, one statement after the other, the oldest first: only to see
@@ -362,7 +367,6 @@ LAKEWARDEN_REFRESH_HISTORY_DAYS = int(os.environ.get("LAKEWARDEN_REFRESH_HISTORY
 
 # For how many days result files that were taken into the database stay in the spool.
 LAKEWARDEN_RESULT_DAYS = int(os.environ.get("LAKEWARDEN_RESULT_DAYS", "7"))
-
 # For how many days after the end of a run the log of its driver stays on the host that captured it.
 LAKEWARDEN_DRIVER_LOG_DAYS = int(os.environ.get("LAKEWARDEN_DRIVER_LOG_DAYS", "30"))
 

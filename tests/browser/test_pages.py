@@ -55,6 +55,8 @@ FIXED = {
     "ready-rules": "/readiness/rules/",
     "ready-rule-new": "/readiness/rules/new/",
     "ready-readers": "/readiness/readers/",
+    "incidents": "/readiness/incidents/",
+    "incidents-none": "/readiness/incidents/?db=no_such_database",
     "iceberg-tables": "/optimizer/tables/",
     "iceberg-tables-none": "/optimizer/tables/?db=no_such_database",
     "hudi-tables": "/optimizer/hudi/",

@@ -30,6 +30,7 @@ from tests.security.grid_rows import (
     post_only,
 )
 from tests.security.hudi_grid import HUDI_PAGES
+from tests.security.incidents_grid import INCIDENTS
 from tests.security.optimizer_grid import POLICIES_AND_TASKS
 from tests.security.pipelines_grid import PIPELINES
 from tests.security.platform_grid import TABLES_AND_TOKENS
@@ -375,4 +376,5 @@ GRID: dict[str, Row] = {
     **CLUSTERS,
     **PIPELINES,
     **CHECKS,
+    **INCIDENTS,
 }

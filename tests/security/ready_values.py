@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from quality.models import CheckSet, ExpectedPartition, FreshnessRule, RuleResult
+from quality.models import CheckSet, ExpectedPartition, FreshnessRule, Incident, RuleResult
 
 
 def ready_values(now: datetime) -> Mapping[str, Any]:
@@ -52,4 +52,25 @@ def ready_values(now: datetime) -> Mapping[str, Any]:
         text="row_count is 0, below the minimum of 1.",
         judged_at=now,
     )
-    return {"ready_rule_id": rule.pk, "check_set_id": checks.pk, "check_result_id": result.pk}
+    incident = Incident.objects.create(
+        lake="main",
+        db="sales",
+        table="orders",
+        owner="alice",
+        check_set=checks,
+        rule="enough",
+        severity="block",
+        state="OPEN",
+        team="owner",
+        assignee="alice",
+        text=result.text,
+        opened_at=now,
+        failed_at=now,
+        is_open=True,
+    )
+    return {
+        "ready_rule_id": rule.pk,
+        "check_set_id": checks.pk,
+        "check_result_id": result.pk,
+        "quality_incident_id": incident.pk,
+    }

@@ -18,6 +18,7 @@ from portal.lake.names import TableName
 from quality.checks.domain.documents import read_document, read_parsed, to_parsed
 from quality.checks.domain.rules import CheckSet as Document
 from quality.checks.models import EVERY_MINUTES
+from quality.checks.services.followers import tell_changed
 from quality.checks.services.other_tables import check_others
 from quality.models import CheckSet
 from quality.ready_flag.services.tables import owner_of, table_seen
@@ -83,6 +84,7 @@ def checks_delete(row: CheckSet, *, version: int | None, user: User, now: dateti
             return
         if known.version != version:
             raise _stale(known)
+        tell_changed(known, (), by=user.username, now=now)
         _record("checks.deleted", known, {"document": known.document}, by=user.username, now=now)
         known.delete()
 
@@ -127,6 +129,7 @@ def _changed(
     row.version += 1
     row.set_by, row.set_at, row.next_at = user.username, now, now
     row.save()
+    tell_changed(row, [one.name for one in document.rules], by=user.username, now=now)
     return row
 
 

@@ -19,6 +19,7 @@ from quality.checks.domain.messages import Request, Task, Window, format_of
 from quality.checks.domain.plan import metrics_of
 from quality.checks.services.declaring import next_time
 from quality.checks.services.other_tables import check_others, databases_of
+from quality.checks.services.problems import unmeasured_note
 from quality.models import CheckSet, ExpectedPartition, FreshnessStatus
 from quality.ready_flag.services.tables import keys_of, owner_of
 
@@ -105,8 +106,7 @@ def request_of(run: Run) -> dict[str, Any]:
                 raise
             except PortalError as error:
                 # What was measured before lets no period become ready meanwhile.
-                known = CheckSet.objects.filter(pk=row.pk)
-                known.update(problem=error.message, measured_at=run.queued_at)
+                unmeasured_note(row.pk, error.message, at=run.queued_at)
     plain: dict[str, Any] = msgspec.to_builtins(Request(tuple(tasks)))
     return plain
 

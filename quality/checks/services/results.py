@@ -19,7 +19,9 @@ from quality.checks.domain.metrics import COMPARED
 from quality.checks.domain.reasons import Reason
 from quality.checks.domain.rules import Rule
 from quality.checks.domain.windows import Reading
+from quality.checks.services.followers import tell_judged, tell_unmeasured
 from quality.checks.services.from_comparisons import source_differences
+from quality.checks.services.problems import unmeasured_note
 from quality.models import CheckSet, Measurement, RuleResult
 
 KEPT = timedelta(days=800)
@@ -41,7 +43,10 @@ def runs_failed(run: Run, problem: str, *, now: datetime) -> int:
     """Say at each table of a run that failed that it was not measured; returns how many."""
     rows = CheckSet.objects.filter(lake=run.lake, pk__in=run.params["sets"])
     unmeasured = rows.exclude(measured_at__gte=run.queued_at)
-    return unmeasured.update(problem=problem, measured_at=now)
+    return sum(
+        unmeasured_note(set_id, problem, at=now, since=run.queued_at)
+        for set_id in list(unmeasured.order_by("pk").values_list("pk", flat=True))
+    )
 
 
 def results_trim(lake: str, *, now: datetime) -> int:
@@ -76,6 +81,7 @@ def _take(run: Run, measured: Measured) -> int:
         return 0  # deleted, or measured again since
     if measured.state == "failed":
         row.problem = measured.note or measured.reason
+        tell_unmeasured(row, row.problem, now=at)
     else:
         row.problem = ""
         rules = row.checks.rules
@@ -88,9 +94,11 @@ def _take(run: Run, measured: Measured) -> int:
             )
         _keep(row, windows, at=at)
         # Only now: windows of one run are compared with each other too.
+        results: list[RuleResult] = []
         for rule in rules:
             known_at = compared.at if compared and rule.metric is COMPARED else at
-            _judge(row, rule, windows, at=known_at)
+            results += _judge(row, rule, windows, at=known_at)
+        tell_judged(row, results, now=at)
     row.measured_at = at
     row.save(update_fields=["problem", "measured_at"])
     return 1
@@ -122,7 +130,9 @@ def _keep(row: CheckSet, windows: Sequence[WindowValues], *, at: datetime) -> No
     )
 
 
-def _judge(row: CheckSet, rule: Rule, windows: Sequence[WindowValues], *, at: datetime) -> None:
+def _judge(
+    row: CheckSet, rule: Rule, windows: Sequence[WindowValues], *, at: datetime
+) -> list[RuleResult]:
     key = rule.measured.key
     history = _history(row, rule) if rule.needs_history else []
     rows = []
@@ -147,6 +157,7 @@ def _judge(row: CheckSet, rule: Rule, windows: Sequence[WindowValues], *, at: da
             )
         )
     _write(row, rule, rows)
+    return rows
 
 
 def _history(row: CheckSet, rule: Rule) -> list[Reading]:

@@ -1,32 +1,23 @@
 """Tells the caller of a ticket, at an address of an allow-list, which state it has come to."""
 
-from datetime import datetime, timedelta
-
-from django.conf import settings
+from datetime import datetime
 
 from pipelines.models import SchemaTicket
-from portal.lake.errors import ExternalFailure, PortalError, RuleViolation
-from portal.notices.webhook import Resolver, Target, json_post, resolve, webhook_target
+from portal.lake.errors import PortalError, RuleViolation
+from portal.notices.callbacks import callback_again, callback_post, callback_target
+from portal.notices.webhook import Resolver, Target, resolve
 
-MOST_TRIES = 8
 MOST_AT_ONCE = 5
-_FIRST_PAUSE = timedelta(seconds=10)
 
 
-def callback_target(url: str) -> Target:
+def ticket_target(url: str) -> Target:
     """Read the address of a callback.
 
     Raises:
         RuleViolation: `ticket.callback`, it is not allowed, and which setting says so.
     """
     try:
-        return webhook_target(
-            url,
-            hosts=settings.LAKEWARDEN_CALLBACK_HOSTS,
-            allow_plain=settings.LAKEWARDEN_WEBHOOK_PLAIN,
-            name="The callback's URL",
-            hosts_setting="LAKEWARDEN_CALLBACK_HOSTS",
-        )
+        return callback_target(url, name="The callback's URL")
     except RuleViolation as error:
         raise RuleViolation("ticket.callback", error.message, field="callback_url") from error
 
@@ -38,11 +29,10 @@ def callbacks_send(lake: str, *, now: datetime, resolver: Resolver = resolve) ->
         # A move of the ticket meanwhile sets another time, and is then told too.
         rows = SchemaTicket.objects.filter(pk=ticket.pk, callback_at=ticket.callback_at)
         try:
-            json_post(callback_target(ticket.callback_url), _body(ticket), resolver=resolver)
+            callback_post(ticket_target(ticket.callback_url), _body(ticket), resolver=resolver)
         except PortalError as error:
             tries = ticket.callback_tries + 1
-            may_help = isinstance(error, ExternalFailure) and error.retryable
-            again = now + _FIRST_PAUSE * 2**tries if may_help and tries < MOST_TRIES else None
+            again = callback_again(error, n_tries=tries, now=now)
             rows.update(callback_tries=tries, callback_at=again, callback_problem=error.message)
         else:
             rows.update(callback_at=None, callback_sent_at=now, callback_problem="")

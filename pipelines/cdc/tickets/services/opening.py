@@ -18,7 +18,7 @@ from pipelines.cdc.tickets.selectors import (
     newest_schema,
     open_ticket_of,
 )
-from pipelines.cdc.tickets.services.callbacks import callback_target
+from pipelines.cdc.tickets.services.callbacks import ticket_target
 from pipelines.cdc.tickets.services.dry_runs import dry_run_request
 from pipelines.cdc.tickets.services.tickets import TICKETS, lake_prepare, ticket_digest
 from pipelines.models import SchemaTicket
@@ -66,7 +66,7 @@ def ticket_open(pipeline: Pipeline, wanted: Wanted, *, by: Actor, now: datetime)
     check_staff(by)
     said = given_reason(wanted.reason, "ticket.reason", field="reason")
     if wanted.callback_url:
-        callback_target(wanted.callback_url)
+        ticket_target(wanted.callback_url)
     row = get_table_to_change(pipeline, wanted.db, wanted.table)
     try:
         with transaction.atomic():

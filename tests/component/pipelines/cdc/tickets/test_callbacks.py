@@ -1,69 +1,38 @@
 """The caller of a ticket is told by a real HTTP server of an allow-list, and by no other."""
 
-import json
-import threading
+import hashlib
+import hmac
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
-from pipelines.cdc.tickets.services.callbacks import MOST_TRIES, callbacks_send
+from pipelines.cdc.tickets.services.callbacks import callbacks_send
 from pipelines.cdc.tickets.services.following import tickets_follow
 from pipelines.cdc.tickets.services.opening import ticket_open
 from pipelines.models import Pipeline, SchemaTicket
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import RuleViolation
+from portal.notices.callbacks import MOST_TRIES
 from tests.component.conftest import LAKE
 from tests.component.pipelines.cdc.control.test_pipelines import OTTO
 from tests.component.pipelines.cdc.tickets.ticket_rows import in_the_lake, shop_with_rows, wanted
+from tests.support.called import Called, called, here
 
 pytestmark = pytest.mark.django_db
 
 
-@dataclass
-class Caller:
-    """What the tool that opened a ticket was told."""
-
-    url: str = ""
-    status: int = 200
-    told: list[dict[str, Any]] = field(default_factory=list)
-
-
 @pytest.fixture
-def caller(settings: Any) -> Iterator[Caller]:
+def caller(settings: Any) -> Iterator[Called]:
     """A tool on loopback that the settings allow."""
-    made = Caller()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            made.told.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(made.status)
-            self.end_headers()
-
-        def log_message(self, *_args: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    made.url = f"http://tool.example:{server.server_port}/hook"
-    settings.LAKEWARDEN_CALLBACK_HOSTS = (f"tool.example:{server.server_port}",)
-    settings.LAKEWARDEN_WEBHOOK_NETWORKS = ("127.0.0.1/32",)
-    settings.LAKEWARDEN_WEBHOOK_PLAIN = True
-    yield made
-    server.shutdown()
-    server.server_close()
+    with called(settings) as made:
+        yield made
 
 
 @pytest.fixture
 def shop(lake: LakeConfig, now: datetime) -> Pipeline:
     return shop_with_rows(now)
-
-
-def here(_host: str, _port: int) -> list[str]:
-    return ["127.0.0.1"]
 
 
 def released(shop: Pipeline, url: str, now: datetime) -> None:
@@ -73,7 +42,7 @@ def released(shop: Pipeline, url: str, now: datetime) -> None:
 
 
 def test_the_caller_is_told_once_of_a_release(
-    shop: Pipeline, caller: Caller, now: datetime
+    shop: Pipeline, caller: Called, now: datetime
 ) -> None:
     released(shop, caller.url, now)
     for _ in range(2):
@@ -91,7 +60,7 @@ def test_the_caller_is_told_once_of_a_release(
 
 
 def test_a_caller_that_fails_is_told_again_until_it_is_hopeless(
-    shop: Pipeline, caller: Caller, now: datetime
+    shop: Pipeline, caller: Called, now: datetime
 ) -> None:
     caller.status = 503
     released(shop, caller.url, now)
@@ -106,7 +75,7 @@ def test_a_caller_that_fails_is_told_again_until_it_is_hopeless(
 
 
 def test_an_address_that_the_settings_do_not_name_is_refused(
-    shop: Pipeline, caller: Caller, now: datetime
+    shop: Pipeline, caller: Called, now: datetime
 ) -> None:
     for url in ("https://elsewhere.example/", "ftp://tool.example/", "http://u:p@tool.example/"):
         with pytest.raises(RuleViolation) as refused:
@@ -116,10 +85,20 @@ def test_an_address_that_the_settings_do_not_name_is_refused(
 
 
 def test_a_name_that_leads_inside_is_not_called(
-    shop: Pipeline, caller: Caller, now: datetime, settings: Any
+    shop: Pipeline, caller: Called, now: datetime, settings: Any
 ) -> None:
     settings.LAKEWARDEN_WEBHOOK_NETWORKS = ()
     released(shop, caller.url, now)
     callbacks_send(LAKE, now=now, resolver=here)
     assert caller.told == []
     assert "127.0.0.1" in SchemaTicket.objects.get().callback_problem
+
+
+def test_the_body_is_signed_by_the_secret_of_the_settings(
+    shop: Pipeline, caller: Called, now: datetime, settings: Any
+) -> None:
+    settings.LAKEWARDEN_CALLBACK_SECRET = "both know it"
+    released(shop, caller.url, now)
+    callbacks_send(LAKE, now=now, resolver=here)
+    mac = hmac.new(b"both know it", caller.bodies[0], hashlib.sha256).hexdigest()
+    assert caller.signatures == [f"sha256={mac}"]
