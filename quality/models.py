@@ -1,14 +1,23 @@
 """Rows of quality, from each capability; Django finds them here."""
 
-from quality.checks.models import CheckSet, Measurement, Override, RuleResult
+from quality.checks.models import (
+    CheckSet,
+    CheckTrial,
+    Measurement,
+    Override,
+    RuleResult,
+    RuleSample,
+)
 from quality.freshness.models import ExpectedPartition, FreshnessRule, FreshnessStatus
 
 __all__ = [
     "CheckSet",
+    "CheckTrial",
     "ExpectedPartition",
     "FreshnessRule",
     "FreshnessStatus",
     "Measurement",
     "Override",
     "RuleResult",
+    "RuleSample",
 ]

@@ -7,6 +7,7 @@ commits did nothing but add rows; else everything is read, and the result says w
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain, islice
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
@@ -181,14 +182,20 @@ class Measurement:
     def _samples(
         self, metrics: Mapping[str, Metric], found: Sequence[WindowValues]
     ) -> Iterable[Sample]:
-        """Yield rows of the asked metrics that any row speaks against."""
+        """Return rows of the asked metrics that any row speaks against, of so many at most."""
+        asked = islice(self._sampled(metrics, found), self.task.most_sampled)
+        return chain.from_iterable(self._sample(metric, window) for metric, window in asked)
+
+    def _sampled(
+        self, metrics: Mapping[str, Metric], found: Sequence[WindowValues]
+    ) -> Iterable[tuple[Metric, str]]:
         for key in self.task.sample:
             metric = metrics.get(key)
             if metric is None or metric.kind not in SAMPLED:
                 continue
             for window in found:
                 if window.n_rows and self._has_hits(metric, window):
-                    yield from self._sample(metric, window.window)
+                    yield metric, window.window
 
     def _has_hits(self, metric: Metric, window: WindowValues) -> bool:
         value = next((one.value for one in window.values if one.key == metric.key), None)

@@ -9,7 +9,7 @@ from portal.lake.errors import NotVisible
 from portal.ui.lists.filters import ListFilter, prefix
 from quality.checks.domain.judge import Outcome
 from quality.checks.domain.rules import Severity
-from quality.models import CheckSet, Measurement, RuleResult
+from quality.models import CheckSet, CheckTrial, Measurement, RuleResult
 
 SET_ORDERS = {"table": ("db", "table"), "-table": ("-db", "-table")}
 RESULT_ORDERS = {
@@ -104,6 +104,18 @@ def get_result_for_user(result_id: int, user: User) -> RuleResult:
     found = rows.select_related("check_set", "override").filter(pk=result_id).first()
     if found is None:
         raise NotVisible("checks.result", "There is no such result for you.", result=result_id)
+    return found
+
+
+def get_trial_for_user(trial_id: int, user: User) -> CheckTrial:
+    """Return one trial of a draft.
+
+    Raises:
+        NotVisible: `checks.trial`, there is none for this person.
+    """
+    found = CheckTrial.objects.for_user(user).filter(pk=trial_id).first()
+    if found is None:
+        raise NotVisible("checks.trial", "There is no such trial for you.", trial=trial_id)
     return found
 
 
