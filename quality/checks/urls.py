@@ -3,20 +3,26 @@
 from django.urls import URLPattern, path
 
 from quality.checks.api import checks as api
-from quality.checks.ui import actions, pages
+from quality.checks.ui import actions, drafts, pages
 
 _SET, _RESULT = "checks/<int:set_id>/", "checks/results/<int:result_id>/"
+_TRIAL = "checks/trials/<int:trial_id>/"
 
 ui_urlpatterns: list[URLPattern] = [
     path("checks/", pages.checks, name="checks"),
-    path("checks/new/", pages.check_set_new, name="check-set-new"),
+    path("checks/new/", drafts.check_set_new, name="check-set-new"),
+    path("checks/soda/", drafts.check_soda, name="check-soda"),
+    path("checks/coverage/", pages.check_coverage, name="check-coverage"),
+    path(_TRIAL, drafts.check_trial, name="check-trial"),
     path(_SET, pages.check_set, name="check-set"),
-    path(f"{_SET}edit/", pages.check_set_edit, name="check-set-edit"),
+    path(f"{_SET}edit/", drafts.check_set_edit, name="check-set-edit"),
+    path(f"{_SET}rules/<str:rule>/", pages.check_rule, name="check-rule"),
     path(f"{_SET}history/", pages.check_history, name="check-history"),
     path(f"{_SET}run/", actions.check_run_view, name="check-run"),
     path(f"{_SET}pause/", actions.check_pause_view, name="check-pause"),
     path(f"{_SET}delete/", actions.check_delete_view, name="check-delete"),
     path(_RESULT, pages.check_result, name="check-result"),
+    path(f"{_RESULT}samples/", pages.check_samples, name="check-samples"),
     path(f"{_RESULT}override/", actions.check_override_view, name="check-override"),
     path(f"{_RESULT}confirm/", actions.check_override_confirm_view, name="check-override-confirm"),
 ]

@@ -5,63 +5,80 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('readiness', '0004_checks'),
+        ("readiness", "0004_checks"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='CheckTrial',
+            name="CheckTrial",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('lake', models.CharField(max_length=32)),
-                ('db', models.CharField(max_length=128)),
-                ('table', models.CharField(max_length=256)),
-                ('owner', models.CharField(blank=True, max_length=128)),
-                ('document', models.JSONField(help_text='as it was read from YAML')),
-                ('asked_by', models.CharField(max_length=150)),
-                ('asked_at', models.DateTimeField()),
-                ('run_id', models.UUIDField(null=True)),
-                ('measured_at', models.DateTimeField(null=True)),
-                ('readings', models.JSONField(default=dict, help_text="of each metric's key")),
-                ('problem', models.TextField(blank=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("lake", models.CharField(max_length=32)),
+                ("db", models.CharField(max_length=128)),
+                ("table", models.CharField(max_length=256)),
+                ("owner", models.CharField(blank=True, max_length=128)),
+                ("document", models.JSONField(help_text="as it was read from YAML")),
+                ("asked_by", models.CharField(max_length=150)),
+                ("asked_at", models.DateTimeField()),
+                ("run_id", models.UUIDField(null=True)),
+                ("measured_at", models.DateTimeField(null=True)),
+                ("readings", models.JSONField(default=dict, help_text="of each metric's key")),
+                ("problem", models.TextField(blank=True)),
             ],
         ),
         migrations.CreateModel(
-            name='RuleSample',
+            name="RuleSample",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('window', models.CharField(blank=True, max_length=256)),
-                ('metric', models.CharField(max_length=200)),
-                ('columns', models.JSONField()),
-                ('rows', models.JSONField(help_text='values as texts, cut; null is NULL')),
-                ('measured_at', models.DateTimeField()),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("window", models.CharField(blank=True, max_length=256)),
+                ("metric", models.CharField(max_length=200)),
+                ("columns", models.JSONField()),
+                ("rows", models.JSONField(help_text="values as texts, cut; null is NULL")),
+                ("measured_at", models.DateTimeField()),
             ],
         ),
         migrations.AddIndex(
-            model_name='measurement',
-            index=models.Index(fields=['check_set', 'metric', 'measured_at'], name='checks_measurement_metric'),
+            model_name="measurement",
+            index=models.Index(
+                fields=["check_set", "metric", "measured_at"], name="checks_measurement_metric"
+            ),
         ),
         migrations.AddIndex(
-            model_name='ruleresult',
-            index=models.Index(fields=['check_set', 'rule', 'window'], name='checks_result_rule'),
+            model_name="ruleresult",
+            index=models.Index(fields=["check_set", "rule", "window"], name="checks_result_rule"),
         ),
         migrations.AddIndex(
-            model_name='checktrial',
-            index=models.Index(fields=['lake', 'asked_at'], name='checks_trial_time'),
+            model_name="checktrial",
+            index=models.Index(fields=["lake", "asked_at"], name="checks_trial_time"),
         ),
         migrations.AddField(
-            model_name='rulesample',
-            name='check_set',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='samples', to='readiness.checkset'),
+            model_name="rulesample",
+            name="check_set",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="samples",
+                to="readiness.checkset",
+            ),
         ),
         migrations.AddIndex(
-            model_name='rulesample',
-            index=models.Index(fields=['measured_at'], name='checks_sample_time'),
+            model_name="rulesample",
+            index=models.Index(fields=["measured_at"], name="checks_sample_time"),
         ),
         migrations.AddConstraint(
-            model_name='rulesample',
-            constraint=models.UniqueConstraint(fields=('check_set', 'window', 'metric'), name='checks_sample_once'),
+            model_name="rulesample",
+            constraint=models.UniqueConstraint(
+                fields=("check_set", "window", "metric"), name="checks_sample_once"
+            ),
         ),
     ]

@@ -14,6 +14,7 @@ from quality.checks.domain.windows import Reading, dated
 
 DAYS = 90
 MOST_WINDOWS = 200
+SHOWN = 10
 _MOST_JUDGED = 1_500
 """Windows of all rules with a history together; each costs a read of that history."""
 _LEAST_WINDOWS = 7
@@ -38,6 +39,22 @@ class Tried(msgspec.Struct, frozen=True):
     def fired(self) -> tuple[TriedWindow, ...]:
         """The windows on which it fails."""
         return tuple(one for one in self.windows if one.verdict.outcome is Outcome.FAILED)
+
+    @property
+    def newest_fired(self) -> tuple[TriedWindow, ...]:
+        """The last of them, the newest first, as many as people read."""
+        return self.fired[: -SHOWN - 1 : -1]
+
+    @property
+    def n_more(self) -> int:
+        """On how many more it fails."""
+        return max(len(self.fired) - SHOWN, 0)
+
+    @property
+    def last_unknown(self) -> str:
+        """Why it could not be judged last; empty: it always could."""
+        texts = [one.verdict.text for one in self.windows if one.verdict.outcome is Outcome.UNKNOWN]
+        return texts[-1] if texts else ""
 
     @property
     def n_unknown(self) -> int:

@@ -2,19 +2,11 @@
 
 from collections.abc import Iterable
 
-from portal.access.models import User
-from portal.lake.names import TableName
 from quality.checks.domain.metrics import Metric
 from quality.checks.domain.windows import Reading
 from quality.models import CheckSet, Measurement
 
 _MOST_READINGS = 20_000
-
-
-def set_of_table(hive: TableName, *, user: User) -> CheckSet | None:
-    """Return the checks of a table; None: it has none that the person may see."""
-    rows = CheckSet.objects.for_user(user)
-    return rows.filter(lake=str(hive.lake), db=hive.db, table=hive.table).first()
 
 
 def readings_of(row: CheckSet, metrics: Iterable[Metric]) -> dict[str, list[Reading]]:

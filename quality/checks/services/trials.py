@@ -25,7 +25,8 @@ from quality.checks.domain.plan import metrics_of
 from quality.checks.domain.rules import CheckSet as Document
 from quality.checks.domain.trials import Tried, try_rules, unmeasured
 from quality.checks.domain.windows import Reading
-from quality.checks.selectors.readings import readings_of, set_of_table
+from quality.checks.selectors.check_sets import check_set_of_table
+from quality.checks.selectors.readings import readings_of
 from quality.checks.services.other_tables import check_others, databases_of
 from quality.checks.services.requests import author, newest_windows
 from quality.models import CheckTrial
@@ -150,6 +151,11 @@ def trial_take(run: Run, *, outcome: str, now: datetime) -> None:
     trial.save(update_fields=["readings", "problem", "measured_at"])
 
 
+def run_of_trial(trial: CheckTrial) -> Run | None:
+    """Return the run that measures a trial; None: it is gone."""
+    return Run.objects.filter(pk=trial.run_id).first()
+
+
 def trials_trim(lake: str, *, now: datetime) -> int:
     """Delete trials of some days ago; returns how many."""
     rows = CheckTrial.objects.filter(lake=lake, asked_at__lt=now - KEPT)
@@ -167,7 +173,7 @@ def _trial(
     now: datetime,
 ) -> Trial:
     readings = {key: list(ones) for key, ones in measured.items()}
-    row = set_of_table(hive, user=user)
+    row = check_set_of_table(str(hive.lake), hive.db, hive.table, user=user)
     if row is not None and row.checks.partition_key == document.partition_key:
         for key, ones in readings_of(row, metrics_of(document.rules)).items():
             # Of a window that both have the newer one is judged.

@@ -22,7 +22,7 @@ from quality.checks.services.trials import (
 )
 from quality.models import CheckTrial, Measurement, RuleResult
 from tests.component.conftest import People
-from tests.component.quality.checks.checked import DOCUMENT, declare, measure, wrote
+from tests.component.quality.checks.checked import declare, measure, wrote
 from tests.component.quality.flag_lake import FlagLake
 
 pytestmark = pytest.mark.django_db
@@ -64,7 +64,9 @@ def _done(user: User, trial: CheckTrial, n_rows: int) -> Run:
 
 
 def test_a_run_measures_past_windows_and_leaves_no_result(hive: FlagLake, people: People) -> None:
-    hive.names["notes"] = [f"dt=2026-{month}-{day:02}" for month in (10, 11) for day in range(1, 31)]
+    hive.names["notes"] = [
+        f"dt=2026-{month}-{day:02}" for month in (10, 11) for day in range(1, 31)
+    ]
     with pytest.raises(NotVisible):
         trial_request("main", DRAFT, user=people.stranger, now=NOW)
     trial = trial_request("main", DRAFT, user=people.owner, now=NOW)
@@ -105,5 +107,3 @@ def test_a_trial_that_cannot_be_measured_says_why(hive: FlagLake, people: People
         trial_request("main", DRAFT, user=people.owner, now=NOW)
     with pytest.raises(RuleViolation, match="3 trials"):
         trial_request("main", DRAFT, user=people.owner, now=NOW)
-
-
