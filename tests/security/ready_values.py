@@ -4,7 +4,14 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from quality.models import CheckSet, ExpectedPartition, FreshnessRule, RuleResult
+from quality.models import (
+    CheckSet,
+    CheckTrial,
+    ExpectedPartition,
+    FreshnessRule,
+    RuleResult,
+    RuleSample,
+)
 
 
 def ready_values(now: datetime) -> Mapping[str, Any]:
@@ -52,4 +59,22 @@ def ready_values(now: datetime) -> Mapping[str, Any]:
         text="row_count is 0, below the minimum of 1.",
         judged_at=now,
     )
-    return {"ready_rule_id": rule.pk, "check_set_id": checks.pk, "check_result_id": result.pk}
+    RuleSample.objects.create(
+        check_set=checks, metric="row_count", columns=["id"], rows=[["7"]], measured_at=now
+    )
+    trial = CheckTrial.objects.create(
+        lake="main",
+        db="sales",
+        table="orders",
+        owner="alice",
+        document=checks.document,
+        asked_by="alice",
+        asked_at=now,
+    )
+    return {
+        "ready_rule_id": rule.pk,
+        "check_set_id": checks.pk,
+        "check_result_id": result.pk,
+        "check_trial_id": trial.pk,
+        "check_rule": "enough",
+    }

@@ -57,6 +57,11 @@ class Tried(msgspec.Struct, frozen=True):
         return texts[-1] if texts else ""
 
     @property
+    def n_windows(self) -> int:
+        """On how many windows it was judged."""
+        return len(self.windows)
+
+    @property
     def n_unknown(self) -> int:
         """On how many windows it cannot be judged."""
         return sum(one.verdict.outcome is Outcome.UNKNOWN for one in self.windows)

@@ -17,7 +17,7 @@ class CoverageFilter(ListFilter):
     db = prefix("db", "Database")
     table = prefix("name", "Table")
     owner = prefix("owner", "Owner")
-    format = prefix("format", "Format")
+    table_format = prefix("format", "Format")
 
     class Meta:
         model = Table
