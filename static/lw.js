@@ -196,10 +196,13 @@
   }
 
   // What a chart with bounds is drawn in: the band is quiet, and what is outside of it is not.
+  var BAND = { band: "--lw-line-strong", bound: "--lw-ink-2", value: "--lw-chart-1", bad: "--lw-bad" };
+
   function bandTrace(trace) {
-    var color = { band: "--lw-line-strong", value: "--lw-chart-1", bad: "--lw-bad" }[trace.meta];
+    var color = BAND[trace.meta];
     if (!color) { return; }
     trace.line = Object.assign({ color: css(color), width: trace.meta === "band" ? 1 : 2 }, trace.line);
+    if (trace.meta === "bound") { trace.line.dash = "dash"; trace.line.width = 1; }
     trace.marker = Object.assign({ color: css(color) }, trace.marker);
     if (trace.fill) { trace.fillcolor = css("--lw-line"); }
   }

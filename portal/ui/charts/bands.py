@@ -25,7 +25,7 @@ class BandPoint:
 def band_chart(name: str, *, title: str, points: Sequence[BandPoint], axes: Axes) -> Chart:
     """Return values as a line in the band of their bounds, with marks on those outside of it.
 
-    `lw.js` gives a trace its colour by its `meta`: band, value or bad.
+    `lw.js` gives a trace its colour by its `meta`: band, bound, value or bad.
     """
     bad = [one for one in points if one.is_bad and one.value is not None]
     figure = go.Figure([*_bounds(points), _line("value", points, "value", mode="lines+markers")])
@@ -51,12 +51,13 @@ def band_chart(name: str, *, title: str, points: Sequence[BandPoint], axes: Axes
 def _bounds(points: Sequence[BandPoint]) -> list[go.Scatter]:
     """Return the bounds: a filled band where there are both everywhere, else a line each."""
     bounded = [one for one in points if one.low is not None or one.high is not None]
+    is_band = all(one.low is not None and one.high is not None for one in bounded)
+    meta = "band" if is_band else "bound"
     low, high = (
-        _line(name, [one for one in bounded if getattr(one, side) is not None], "band", side=side)
+        _line(name, [one for one in bounded if getattr(one, side) is not None], meta, side=side)
         for name, side in (("minimum", "low"), ("maximum", "high"))
     )
-    both = all(one.low is not None and one.high is not None for one in bounded)
-    if bounded and both:
+    if bounded and is_band:
         high.fill = "tonexty"
     return [one for one in (low, high) if one.x]
 

@@ -1,4 +1,4 @@
-"""Drafts of checks on pages and by the API: proposed, imported from Soda's form, tried, measured."""
+"""Drafts of checks on pages and by the API: proposed, imported, tried, and measured."""
 
 from datetime import timedelta
 from typing import Any
