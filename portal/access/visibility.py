@@ -71,9 +71,9 @@ def may_see_rows(user: User, hive: TableName, *, owner: str) -> bool:
     portal and need no data.
     """
     lake = str(hive.lake)
-    return user.is_authenticated and (
+    is_owner = user.username == owner or owner in user.stands_for.get(lake, ())
+    return (
         user.is_lake_admin
-        or (bool(owner) and user.username == owner)
+        or (bool(owner) and is_owner)
         or hive.db in user.administered.get(lake, ())
-        or (bool(owner) and owner in user.stands_for.get(lake, ()))
     )

@@ -22,9 +22,8 @@ from quality.checks.domain.messages import (
     Task,
     WindowValues,
 )
-from quality.checks.domain.metrics import SAMPLED, Metric, MetricKind
+from quality.checks.domain.metrics import SAMPLED, Metric, MetricKind, schema_differences
 from quality.checks.domain.plan import MetricPlan, plan_metrics
-from quality.checks.domain.schemas import schema_differences
 from quality.checks.domain.states import State, merge, value_of
 from quality.checks.jobs.budget import Budget
 from quality.checks.jobs.errors import NotIncremental, Unmeasured

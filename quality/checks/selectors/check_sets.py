@@ -1,7 +1,7 @@
 """Queries of visible check sets with how they stand, of their results, and of what was measured."""
 
 import django_filters as filters
-from django.db.models import Case, CharField, Exists, OuterRef, QuerySet, Value, When
+from django.db.models import Case, CharField, Exists, OuterRef, Q, QuerySet, Value, When
 
 from portal.access.models import User
 from portal.lake.errors import NotVisible
@@ -25,7 +25,7 @@ STATES = [
     ("CHECK_PROBLEM", "Not measured"),
     ("CHECK_NEW", "Never measured"),
 ]
-_WORSE = [Outcome.PASSED, Outcome.UNKNOWN, Outcome.FAILED]
+_WORSE: list[str] = [Outcome.PASSED, Outcome.UNKNOWN, Outcome.FAILED]
 _OUTCOMES = [("failed", "Failed"), ("unknown", "Not judged"), ("passed", "Passed")]
 
 
@@ -133,6 +133,11 @@ def get_trial_for_user(trial_id: int, user: User) -> CheckTrial:
     return found
 
 
+def n_failing(lake: str, user: User) -> int:
+    """Count the tables that the person may see whose last measurement has a rule that failed."""
+    return check_sets_visible(lake, user).filter(Q(badge="CHECK_FAILED")).count()
+
+
 def get_rule(row: CheckSet, name: str) -> Rule:
     """Return a rule of a table by its name.
 
@@ -153,9 +158,11 @@ def results_of(row: CheckSet) -> QuerySet[RuleResult]:
 def last_outcomes(row: CheckSet) -> dict[str, str]:
     """Return how rules came out in the last measurement of a table, the worst of its windows."""
     found: dict[str, str] = {}
+    if row.measured_at is None:
+        return found
     results = row.results.filter(judged_at=row.measured_at)
     for rule, outcome in results.values_list("rule", "outcome").distinct():
-        found[rule] = max(found.get(rule, Outcome.PASSED), outcome, key=_WORSE.index)
+        found[rule] = max(found.get(rule, outcome), outcome, key=_WORSE.index)
     return found
 
 

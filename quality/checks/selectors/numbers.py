@@ -1,12 +1,13 @@
-"""Gauges of checks for a monitoring server, and the numbers of the home card. No table is named."""
+"""Gauges of checks for a monitoring server. No table is named."""
 
 from collections import Counter
 from collections.abc import Iterator
 
+from django.db.models import F
+
 from portal.access.gauges import Gauge, Sample, register_gauge
 from portal.access.lakes import all_lakes
-from portal.access.models import User
-from quality.checks.selectors.check_sets import STATES, check_sets_visible, with_badge
+from quality.checks.selectors.check_sets import STATES, with_badge
 from quality.checks.selectors.coverage import n_without_checks
 from quality.models import CheckSet
 
@@ -23,8 +24,8 @@ def register_gauges() -> None:
 
 def states() -> Iterator[Sample]:
     """Count tables by how their last measurement came out; each state is told also with none."""
-    rows = with_badge(CheckSet.objects.order_by())
-    found = Counter(rows.values_list("lake", "badge"))
+    rows = with_badge(CheckSet.objects.order_by()).annotate(state=F("badge"))
+    found = Counter(rows.values_list("lake", "state"))
     for lake in all_lakes():
         for state, _ in STATES:
             name = state.removeprefix("CHECK_").lower()
@@ -35,8 +36,3 @@ def unchecked() -> Iterator[Sample]:
     """Count tables without any check."""
     for lake in all_lakes():
         yield {"lake": lake}, n_without_checks(lake)
-
-
-def n_failing(lake: str, user: User) -> int:
-    """Count the tables that the person may see whose last measurement has a rule that failed."""
-    return check_sets_visible(lake, user).filter(badge="CHECK_FAILED").count()

@@ -153,7 +153,7 @@ def trial_take(run: Run, *, outcome: str, now: datetime) -> None:
 
 def run_of_trial(trial: CheckTrial) -> Run | None:
     """Return the run that measures a trial; None: it is gone."""
-    return Run.objects.filter(pk=trial.run_id).first()
+    return None if trial.run_id is None else Run.objects.filter(pk=trial.run_id).first()
 
 
 def trials_trim(lake: str, *, now: datetime) -> int:

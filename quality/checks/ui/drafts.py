@@ -13,7 +13,11 @@ from portal.runs.domain import FINAL
 from portal.ui.frame.context import current_lake, person
 from quality.checks.domain.documents import write_document
 from quality.checks.domain.soda import import_soda
-from quality.checks.selectors.check_sets import get_check_set_for_user, get_trial_for_user
+from quality.checks.selectors.check_sets import (
+    check_set_of_table,
+    get_check_set_for_user,
+    get_trial_for_user,
+)
 from quality.checks.services.declaring import checks_set
 from quality.checks.services.starting import checks_propose
 from quality.checks.services.trials import (
@@ -57,14 +61,13 @@ def check_trial(request: HttpRequest, trial_id: int) -> HttpResponse:
     user = person(request)
     row = get_trial_for_user(trial_id, user)
     run = run_of_trial(row)
-    saved = CheckSet.objects.for_user(user).filter(lake=row.lake, db=row.db, table=row.table)
     context = {
         "row": row,
         "run": run,
         "is_over": run is None or run.state in FINAL,
         "trial": trial_result(row, user=user, now=timezone.now()),
         "document": write_document(row.checks),
-        "saved": saved.first(),
+        "saved": check_set_of_table(row.lake, row.db, row.table, user=user),
     }
     return render(request, "readiness/check_trial.html", context)
 

@@ -11,8 +11,8 @@ from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.lake.counts import count_words
 from portal.ui.frame.context import lake_or_none, person
 from portal.ui.frame.states import Badge, register_badges
+from quality.checks.selectors.check_sets import n_failing
 from quality.checks.selectors.coverage import tables_without_checks
-from quality.checks.selectors.numbers import n_failing
 
 BADGES: Mapping[str, Badge] = {
     "CHECK_PASSED": Badge("Passed", "circle-check", "good"),

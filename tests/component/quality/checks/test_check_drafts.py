@@ -1,6 +1,5 @@
 """Drafts of checks on pages and by the API: proposed, imported, tried, and measured."""
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -210,4 +209,3 @@ def test_a_trial_asks_the_database_little_whatever_the_rules(
     olga.get(url)
     with django_assert_max_num_queries(16):
         assert olga.post(url, body).status_code == 200
-    assert timezone.now() - measured.measured_at < timedelta(minutes=5)

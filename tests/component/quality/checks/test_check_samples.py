@@ -1,14 +1,15 @@
 """Rows against rules: asked for in bounds, kept where a rule fails, shown to who owns the data."""
 
-from dataclasses import replace
+import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 from django.test import Client
 from django.urls import reverse
 
-from portal.access.lakes import get_lake
 from portal.audit.models import AuditEvent
 from portal.lake.errors import NotVisible
 from portal.runs.models import Run
@@ -116,18 +117,25 @@ def test_rows_go_when_samples_are_turned_off(sampled: CheckSet, people: People) 
 
 
 def test_rows_go_after_some_days_and_where_the_lake_keeps_none(
-    sampled: CheckSet, people: People, monkeypatch: pytest.MonkeyPatch
+    sampled: CheckSet, people: People, settings: Any
 ) -> None:
     assert samples_trim("main", now=NOW + timedelta(days=14)) == 0
-    none = replace(get_lake("main"), check_samples=False)
-    monkeypatch.setattr(service, "get_lake", lambda _lake: none)
+    place = Path(settings.LAKEWARDEN_LAKES)
+    whole = place.read_text()
+    none = json.loads(whole)
+    none["main"]["check_samples"] = False
+    place.write_text(json.dumps(none))
     assert service.sampled_metrics(sampled) == ()
     with pytest.raises(NotVisible):
         sample_read(failing(), user=people.admin, now=NOW)
     assert samples_trim("main", now=NOW) == 1
-    monkeypatch.undo()
+    place.write_text(whole)
+    settings.LAKEWARDEN_CHECK_SAMPLE_DAYS = 0
+    assert service.sampled_metrics(sampled) == ()
+    settings.LAKEWARDEN_CHECK_SAMPLE_DAYS = 2
     found(sampled, check_request(sampled, windows=[WINDOW], by="x", now=NOW), NOW)
-    assert samples_trim("main", now=NOW + timedelta(days=14, seconds=1)) == 1
+    assert samples_trim("main", now=NOW + timedelta(days=2)) == 0
+    assert samples_trim("main", now=NOW + timedelta(days=2, seconds=1)) == 1
 
 
 def test_a_former_owner_sees_no_rows(sampled: CheckSet, people: People) -> None:

@@ -56,7 +56,7 @@ def test_a_draft_is_judged_by_what_was_measured_before(hive: FlagLake, people: P
 
 
 def _done(user: User, trial: CheckTrial, n_rows: int) -> Run:
-    run = Run.objects.get(pk=trial.run_id)
+    run = Run.objects.get(kind="quality.try")
     values = (MetricValue("row_count", n_rows), MetricValue("null_rate(id)", 0.5))
     found = (WindowValues("2026-11-20", n_rows, values),)
     wrote(run, Measured(trial.pk, "done", NOW, found))
@@ -72,7 +72,7 @@ def test_a_run_measures_past_windows_and_leaves_no_result(hive: FlagLake, people
     trial = trial_request("main", DRAFT, user=people.owner, now=NOW)
     with pytest.raises(NotVisible):
         get_trial_for_user(trial.pk, people.stranger)
-    (task,) = read_request(trial_task(Run.objects.get(pk=trial.run_id))).tasks
+    (task,) = read_request(trial_task(Run.objects.get(kind="quality.try"))).tasks
     assert (len(task.windows), task.windows[0].value) == (30, "2026-11-30")
     assert (task.budget_seconds, task.sample) == (900, ())
     run = _done(people.owner, trial, 4)
@@ -90,7 +90,7 @@ def test_a_run_measures_past_windows_and_leaves_no_result(hive: FlagLake, people
 
 def test_a_trial_that_cannot_be_measured_says_why(hive: FlagLake, people: People) -> None:
     trial = trial_request("main", DRAFT, user=people.owner, now=NOW)
-    run = Run.objects.get(pk=trial.run_id)
+    run = Run.objects.get(kind="quality.try")
     assert read_request(trial_task(run)).tasks == ()
     TrialKind().ingest(run, {"outcome": "done"})
     trial.refresh_from_db()
