@@ -115,10 +115,9 @@ def _found(spool: Spool) -> Iterator[Samples]:
 def _take(run: Run, spool: Spool, found: Samples) -> int:
     sets = CheckSet.objects.select_for_update().filter(lake=run.lake, pk=found.id)
     row = sets.first()
-    path = spool.results.child(MEASURED, f"{found.id}.json")
-    measured = msgspec.json.decode(spool.fs.read(path), type=Measured)
-    if row is None or row.measured_at != measured.measured_at or measured.state == "failed":
-        return 0  # deleted, measured again since, or nothing was measured
+    measured = _measured(spool, found)
+    if row is None or measured is None or row.measured_at != measured.measured_at:
+        return 0  # deleted, measured again since, or the run was killed in between
     row.samples.filter(window__in=[one.window for one in measured.windows]).delete()
     if not _are_wanted(row):
         return 0
@@ -130,6 +129,15 @@ def _take(run: Run, spool: Spool, found: Samples) -> int:
     ]
     RuleSample.objects.bulk_create(kept)
     return len(kept)
+
+
+def _measured(spool: Spool, found: Samples) -> Measured | None:
+    try:
+        data = spool.fs.read(spool.results.child(MEASURED, f"{found.id}.json"))
+    except NotVisible:
+        return None
+    measured = msgspec.json.decode(data, type=Measured)
+    return measured if measured.state == "done" else None
 
 
 def _refused(row: CheckSet, at: datetime) -> set[tuple[str, str]]:

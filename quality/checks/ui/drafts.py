@@ -63,7 +63,7 @@ def check_trial(request: HttpRequest, trial_id: int) -> HttpResponse:
     run = run_of_trial(row)
     context = {
         "row": row,
-        "run": run,
+        "run": run if user.is_lake_staff or user.username == row.asked_by else None,
         "is_over": run is None or run.state in FINAL,
         "trial": trial_result(row, user=user, now=timezone.now()),
         "document": write_document(row.checks),
@@ -77,7 +77,7 @@ def check_soda(request: HttpRequest) -> HttpResponse:
     """Show what checks of Soda's form become here, and which do not fit."""
     lake = current_lake(request)
     form = SodaForm(request.POST or None)
-    context: dict[str, Any] = {"form": form, "lake": lake}
+    context: dict[str, Any] = {"form": form, "lake": lake, "n_past": MOST_WINDOWS}
     status = 200
     if form.is_valid():
         data = form.cleaned_data

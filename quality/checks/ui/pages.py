@@ -1,5 +1,8 @@
 """Pages of checks: which tables have them and which none, one table's rules, results, history."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
@@ -50,18 +53,18 @@ def check_set(request: HttpRequest, set_id: int) -> HttpResponseBase:
     """Show one table's rules and their results, newest first."""
     found = get_check_set_for_user(set_id, person(request))
     filterset = ResultFilter(request.GET, queryset=results_of(found))
-    document = found.checks
-    separate = [(one.label, reason_separate(one)) for one in metrics_of(document.rules)]
-    context = {
-        "found": found,
-        "rules": rules_of(found),
-        "document": document,
-        "separate": [one for one in separate if one[1]],
-        "run": open_run_of(found),
-        "charts": [],
-    }
+    context: dict[str, object] = {"found": found}
     if request.GET.get("format") != "csv":
-        context["charts"] = charts_of(found)
+        rules = rules_of(found)
+        metrics = metrics_of(one.rule for one in rules)
+        separate = [(one.label, reason_separate(one)) for one in metrics]
+        context |= {
+            "rules": rules,
+            "document": found.document,
+            "separate": [one for one in separate if one[1]],
+            "run": open_run_of(found),
+            "charts": charts_of(found, rules),
+        }
     return list_response(request, RESULTS, filterset=filterset, context=context)
 
 
@@ -130,21 +133,37 @@ def check_result(request: HttpRequest, result_id: int) -> HttpResponse:
     return render(request, "readiness/check_result.html", context)
 
 
-def rules_of(found: CheckSet) -> list[tuple[Rule, str, str]]:
-    """Return the rules of a table, each with its page and how it came out last."""
+@dataclass(frozen=True, slots=True)
+class ShownRule:
+    """A rule with its page, and how it came out in the last measurement."""
+
+    rule: Rule
+    url: str
+    outcome: str
+    """Empty: it was not measured then."""
+
+    @property
+    def badge(self) -> str:
+        """How it came out, as pages show it."""
+        return f"CHECK_{(self.outcome or 'new').upper()}"
+
+
+def rules_of(found: CheckSet) -> list[ShownRule]:
+    """Return the rules of a table as pages show them."""
     last = last_outcomes(found)
     return [
-        (one, rule_url(found, one.name), f"CHECK_{last.get(one.name, 'NEW').upper()}")
+        ShownRule(one, rule_url(found, one.name), last.get(one.name, ""))
         for one in found.checks.rules
     ]
 
 
-def charts_of(found: CheckSet, *, most: int = _DRAWN) -> list[tuple[str, Chart]]:
+def charts_of(
+    found: CheckSet, rules: Sequence[ShownRule], *, most: int = _DRAWN
+) -> list[tuple[str, Chart]]:
     """Return the pictures of some rules, of those that did not pass first; the rest have pages."""
-    last = last_outcomes(found)
     order = {"failed": 0, "unknown": 1}
-    rules = sorted(found.checks.rules, key=lambda one: order.get(last.get(one.name, ""), 2))[:most]
-    readings = readings_of(found, [one.measured for one in rules])
-    tried = try_rules(rules, readings, now=timezone.now())
-    drawn = [(one.rule.name, trend_chart(one, f"trend-{n}")) for n, one in enumerate(tried)]
-    return [(rule_url(found, name), chart) for name, chart in drawn if chart is not None]
+    drawn = sorted(rules, key=lambda one: order.get(one.outcome, len(order)))[:most]
+    readings = readings_of(found, [one.rule.measured for one in drawn])
+    tried = try_rules([one.rule for one in drawn], readings, now=timezone.now())
+    charts = [trend_chart(one, f"trend-{n}") for n, one in enumerate(tried)]
+    return [(one.url, chart) for one, chart in zip(drawn, charts, strict=True) if chart]

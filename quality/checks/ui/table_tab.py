@@ -30,11 +30,11 @@ def _page(request: HttpRequest, table: Table, part: str) -> HttpResponseBase:
     context: dict[str, Any] = {"table": table, "found": found}
     if found is not None:
         rules = rules_of(found)
-        charts = charts_of(found, most=1)
+        charts = charts_of(found, rules, most=1)
         results = results_of(found).order_by("-judged_at", "-window", "pk")[:SHOWN]
         context |= {
             "rules": rules,
-            "n_columns": len({name for rule, _, _ in rules for name in rule.measured.columns}),
+            "n_columns": len({name for one in rules for name in one.rule.measured.columns}),
             "chart": charts[0][1] if charts else None,
             "results": tables.Table(RESULTS.columns, list(results), "Last results"),
             "run": open_run_of(found),

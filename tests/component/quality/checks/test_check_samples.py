@@ -82,6 +82,15 @@ def test_only_rows_of_rules_that_failed_are_kept_and_the_last(sampled: CheckSet)
     assert not RuleSample.objects.exists(), "the rule passed"
 
 
+def test_rows_of_a_run_that_was_killed_before_its_result_are_left(sampled: CheckSet) -> None:
+    run = Run.objects.get()
+    spool = open_spool(run)
+    measured = spool.results.child("measured", f"{sampled.pk}.json")
+    spool.fs.remove_file(measured)
+    assert samples_take(run) == 0
+    assert RuleSample.objects.count() == 1
+
+
 def test_owners_and_admins_see_rows_and_nobody_else(sampled: CheckSet, people: People) -> None:
     result = failing()
     address = reverse("readiness:check-samples", args=[result.pk])
