@@ -175,7 +175,7 @@ def _trial(
     readings = {key: list(ones) for key, ones in measured.items()}
     row = check_set_of_table(str(hive.lake), hive.db, hive.table, user=user)
     if row is not None and row.checks.partition_key == document.partition_key:
-        for key, ones in readings_of(row, metrics_of(document.rules)).items():
+        for key, ones in readings_of(row, [one.measured for one in document.rules]).items():
             # Of a window that both have the newer one is judged.
             readings.setdefault(key, []).extend(ones)
     tried = try_rules(document.rules, readings, now=now)
