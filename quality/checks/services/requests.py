@@ -123,6 +123,7 @@ def _task(row: CheckSet, metastore: Metastore, asked: Sequence[str]) -> Task:
     owner = owner_of(struct)
     if owner != row.owner:
         CheckSet.objects.filter(pk=row.pk).update(owner=owner)
+        row.samples.all().delete()  # rows of what somebody else owned, or of another table
     windows = [""]
     if checks.partition_key:
         windows = list(asked) or _windows(row, checks.partition_key, struct, metastore)

@@ -147,6 +147,18 @@ def test_rows_go_after_some_days_and_where_the_lake_keeps_none(
     assert samples_trim("main", now=NOW + timedelta(days=2, seconds=1)) == 1
 
 
+def test_rows_go_when_the_table_has_another_owner(
+    sampled: CheckSet, hive: FlagLake, people: People
+) -> None:
+    hive.names["notes"] = [f"dt={WINDOW}"]
+    run = check_request(sampled, windows=[WINDOW], by="olga", now=NOW)
+    request_of(run)
+    assert RuleSample.objects.exists()
+    hive.owner = people.stranger.username
+    request_of(run)
+    assert not RuleSample.objects.exists()
+
+
 def test_a_former_owner_sees_no_rows(sampled: CheckSet, people: People) -> None:
     CheckSet.objects.update(owner="somebody")
     with pytest.raises(NotVisible):
