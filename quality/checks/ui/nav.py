@@ -26,6 +26,9 @@ BADGES: Mapping[str, Badge] = {
     "CHECK_NEW": Badge("Never measured", "circle-dashed", "quiet"),
 }
 
+_COUNTED = 1_000
+"""Home counts no further."""
+
 
 def register_pages() -> None:
     """Add the page below data readiness, the home card, and the words."""
@@ -43,14 +46,15 @@ def failing_card(request: HttpRequest) -> Card | None:
     n_failed = n_failing(lake, user)
     if not n_failed:
         return None
-    n_without = tables_without_checks(lake, user).count()
+    n_without = tables_without_checks(lake, user)[:_COUNTED].count()
+    without = count_words(n_without, "table") if n_without < _COUNTED else f"{_COUNTED:,} or more"
     query = urlencode({"lake": lake, "state": "CHECK_FAILED"})
     return Card(
         kind="waiting",
         title="Tables whose checks fail",
         value=f"{n_failed:,}",
         url=f"{reverse('readiness:checks')}?{query}",
-        detail=f"{count_words(n_without, 'table')} without any check",
+        detail=f"{without} without any check",
         icon="circle-x",
         tone="bad",
         order=15,

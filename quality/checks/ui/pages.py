@@ -44,8 +44,7 @@ def checks(request: HttpRequest) -> HttpResponseBase:
     """List the tables with checks that the person may see."""
     lake, user = current_lake(request), person(request)
     filterset = CheckSetFilter(request.GET, queryset=check_sets_visible(lake, user))
-    context = {"n_without": tables_without_checks(lake, user).count()}
-    return list_response(request, SETS, filterset=filterset, context=context)
+    return list_response(request, SETS, filterset=filterset, context={})
 
 
 @require_GET
