@@ -1,11 +1,19 @@
 """Rows of quality, from each capability; Django finds them here."""
 
-from quality.checks.models import CheckSet, Measurement, Override, RuleResult
+from quality.checks.models import (
+    CheckSet,
+    CheckTrial,
+    Measurement,
+    Override,
+    RuleResult,
+    RuleSample,
+)
 from quality.freshness.models import ExpectedPartition, FreshnessRule, FreshnessStatus
 from quality.incidents.models import Incident, IncidentEvent, IncidentWindow
 
 __all__ = [
     "CheckSet",
+    "CheckTrial",
     "ExpectedPartition",
     "FreshnessRule",
     "FreshnessStatus",
@@ -15,4 +23,5 @@ __all__ = [
     "Measurement",
     "Override",
     "RuleResult",
+    "RuleSample",
 ]

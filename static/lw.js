@@ -187,11 +187,24 @@
     });
     if (unit === "bytes") { bytesAxis(figure, layout); }
     figure.data.forEach(function (trace) {
+      bandTrace(trace);
       if (trace.error_x) { trace.error_x.color = css("--lw-ink"); }
       if (trace.type !== "heatmap") { return; }
       trace.colorscale = [[0, css("--lw-chart-5")], [0.5, css("--lw-chart-2")], [1, css("--lw-chart-4")]];
     });
     return layout;
+  }
+
+  // What a chart with bounds is drawn in: the band is quiet, and what is outside of it is not.
+  var BAND = { band: "--lw-line-strong", bound: "--lw-ink-2", value: "--lw-chart-1", bad: "--lw-bad" };
+
+  function bandTrace(trace) {
+    var color = BAND[trace.meta];
+    if (!color) { return; }
+    trace.line = Object.assign({ color: css(color), width: trace.meta === "band" ? 1 : 2 }, trace.line);
+    if (trace.meta === "bound") { trace.line.dash = "dash"; trace.line.width = 1; }
+    trace.marker = Object.assign({ color: css(color) }, trace.marker);
+    if (trace.fill) { trace.fillcolor = css("--lw-line"); }
   }
 
   function humanBytes(value) {

@@ -62,3 +62,18 @@ def may_see(user: User, hive: TableName, *, owner: str) -> bool:
         or hive.db in user.administered.get(lake, ())
         or owner in user.stands_for.get(lake, ())
     )
+
+
+def may_see_rows(user: User, hive: TableName, *, owner: str) -> bool:
+    """Whether a person may be shown rows of a table, and not only what is known about it.
+
+    Stricter than `may_see`: admins and who owns the table or answers for it; operators run the
+    portal and need no data.
+    """
+    lake = str(hive.lake)
+    is_owner = user.username == owner or owner in user.stands_for.get(lake, ())
+    return (
+        user.is_lake_admin
+        or (bool(owner) and is_owner)
+        or hive.db in user.administered.get(lake, ())
+    )

@@ -96,6 +96,8 @@ class LakeConfig:
 
     recorded_queries: str = ""
     """The Iceberg table (`db.table`) that keeps queries which engines tell of; empty: none does."""
+    check_samples: bool = True
+    """Whether checks may keep rows that speak against their rules in the portal's database."""
 
     @property
     def hours(self) -> WorkingHours:
@@ -145,6 +147,8 @@ class LakeConfig:
             WorkingHours.read(values.get("working_hours", ""))
             if kept := values.get("recorded_queries", ""):
                 TableName.parse(values["lake"], kept)
+            if type(values.get("check_samples", True)) is not bool:
+                raise TypeError("check_samples must be true or false")
             return cls(**values)
         except (KeyError, TypeError, AttributeError, RuleViolation) as error:
             raise ExternalFailure(

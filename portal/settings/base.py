@@ -12,6 +12,7 @@ from csp.constants import NONE, SELF
 
 from portal.settings.driver_logs import driver_log_template
 from portal.settings.lists import listed
+from portal.settings.openapi import SPECTACULAR_SETTINGS as SPECTACULAR_SETTINGS
 
 pymysql.install_as_MySQLdb()
 
@@ -272,38 +273,6 @@ REST_FRAMEWORK = {
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "portal.ui.api.pages.PortalSchema",
 }
-SPECTACULAR_SETTINGS = {
-    "TITLE": "Lakewarden",
-    "DESCRIPTION": "Governance of the data lake: what is there, what expires, who decided.",
-    "VERSION": "1",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "SCHEMA_PATH_PREFIX": "/api/v1",
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "portal.ui.api.error_answers.describe_errors",
-    ],
-    "ENUM_NAME_OVERRIDES": {
-        "DecisionKindEnum": "portal.approvals.domain.DecisionKind",
-        "AnswerOutcomeEnum": "lifecycle.answers.domain.Outcome",
-        "TableHealthEnum": "portal.ui.api.tables.LEVELS",
-        "BackupStateEnum": "lifecycle.backup.models.BACKUP_STATES",
-        "DatabaseModeEnum": "lifecycle.core.domain.modes.DatabaseMode",
-        "PolicyRequestKindEnum": "lifecycle.policies.domain.states.RequestKind",
-        "PolicyRequestStateEnum": "lifecycle.policies.domain.states.RequestState",
-        "EnrolmentStateEnum": "lifecycle.policies.domain.states.EnrollmentState",
-        "AdviceStateEnum": "optimizer.advice.domain.states.AdviceState",
-        "TrialStateEnum": "optimizer.advice.domain.states.TrialState",
-        "CubeStateEnum": "optimizer.cubes.domain.states.CubeState",
-        "IncidentStateEnum": "quality.incidents.domain.states.State",
-        "IndexKindEnum": "optimizer.indexes.domain.envelope.Kind",
-        "PlanStateEnum": "lifecycle.drop.models.plans.PlanState",
-        "PathKindEnum": "lifecycle.inventory.models.findings.FindingKind",
-        "EnrolItemStateEnum": "lifecycle.policies.domain.states.EnrollmentItemState",
-    },
-}
-
 FILTERS_EMPTY_CHOICE_LABEL = "Any"
 
 LAKEWARDEN_LEASE = timedelta(seconds=float(os.environ.get("LAKEWARDEN_LEASE_SECONDS", "30")))
@@ -376,6 +345,7 @@ LAKEWARDEN_OPTIMIZER_TASK_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_TASK_D
 LAKEWARDEN_OPTIMIZER_LAYOUT_DAYS = int(os.environ.get("LAKEWARDEN_OPTIMIZER_LAYOUT_DAYS", "90"))
 LAKEWARDEN_RECORDED_QUERY_DAYS = int(os.environ.get("LAKEWARDEN_RECORDED_QUERY_DAYS", "35"))
 LAKEWARDEN_CHANGELOG_DAYS = int(os.environ.get("LAKEWARDEN_CHANGELOG_DAYS", "7"))
+LAKEWARDEN_CHECK_SAMPLE_DAYS = int(os.environ.get("LAKEWARDEN_CHECK_SAMPLE_DAYS", "14"))
 LAKEWARDEN_CDC_ASIDE_DAYS = int(os.environ.get("LAKEWARDEN_CDC_ASIDE_DAYS", "90"))
 LAKEWARDEN_RECORDED_QUERY_MIB = int(os.environ.get("LAKEWARDEN_RECORDED_QUERY_MIB", "256"))
 # How much one run of the optimizer takes in hand; larger clusters need more (docs/scale.md).

@@ -91,6 +91,9 @@ class Measurement(models.Model):
         ]
         indexes: ClassVar = [
             models.Index(fields=["check_set", "measured_at"], name="checks_measurement_time"),
+            models.Index(
+                fields=["check_set", "metric", "measured_at"], name="checks_measurement_metric"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -118,6 +121,7 @@ class RuleResult(models.Model):
             )
         ]
         indexes: ClassVar = [
+            models.Index(fields=["check_set", "rule", "window"], name="checks_result_rule"),
             models.Index(fields=["check_set", "judged_at"], name="checks_result_time"),
             models.Index(fields=["check_set", "outcome"], name="checks_result_outcome"),
         ]
@@ -153,3 +157,67 @@ class Override(models.Model):
     def holds(self) -> bool:
         """Whether two people said so."""
         return self.confirmed_at is not None
+
+
+class RuleSample(models.Model):
+    """Rows of one window that spoke against a metric when it was measured last."""
+
+    check_set = models.ForeignKey(CheckSet, on_delete=models.CASCADE, related_name="samples")
+    window = models.CharField(max_length=WINDOW_LENGTH, blank=True)
+    metric = models.CharField(max_length=200)
+    columns = models.JSONField()
+    rows = models.JSONField(help_text="values as texts, cut; null is NULL")
+    measured_at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["check_set", "window", "metric"], name="checks_sample_once"
+            )
+        ]
+        indexes: ClassVar = [models.Index(fields=["measured_at"], name="checks_sample_time")]
+
+    def __str__(self) -> str:
+        return f"Rows against {self.metric} of {self.window or self.check_set}"
+
+
+class CheckTrialQuerySet(models.QuerySet["CheckTrial"]):
+    """Trials, cut to what somebody may see."""
+
+    def for_user(self, user: User) -> Self:
+        """Keep the rows that `user` may see."""
+        return self.filter(visible_to(user))
+
+
+class CheckTrial(models.Model):
+    """A draft of a check set whose metrics are measured on past windows, and nothing else."""
+
+    lake = models.CharField(max_length=32)
+    db = models.CharField(max_length=128)
+    table = models.CharField(max_length=256)
+    owner = models.CharField(max_length=OWNER_LENGTH, blank=True)
+    document = models.JSONField(help_text="as it was read from YAML")
+    asked_by = models.CharField(max_length=150)
+    asked_at = models.DateTimeField()
+    run_id = models.UUIDField(null=True)
+    measured_at = models.DateTimeField(null=True)
+    readings = models.JSONField(default=dict, help_text="of each metric's key")
+    problem = models.TextField(blank=True)
+
+    objects = CheckTrialQuerySet.as_manager()
+
+    class Meta:
+        indexes: ClassVar = [models.Index(fields=["lake", "asked_at"], name="checks_trial_time")]
+
+    def __str__(self) -> str:
+        return f"{self.db}.{self.table}"
+
+    @property
+    def hive(self) -> TableName:
+        """The table as the platform knows it."""
+        return TableName(LakeId(self.lake), self.db, self.table)
+
+    @property
+    def checks(self) -> Document:
+        """The draft's rules."""
+        return read_parsed(self.document)

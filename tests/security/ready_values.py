@@ -4,7 +4,15 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from quality.models import CheckSet, ExpectedPartition, FreshnessRule, Incident, RuleResult
+from quality.models import (
+    CheckSet,
+    CheckTrial,
+    ExpectedPartition,
+    FreshnessRule,
+    Incident,
+    RuleResult,
+    RuleSample,
+)
 
 
 def ready_values(now: datetime) -> Mapping[str, Any]:
@@ -68,9 +76,23 @@ def ready_values(now: datetime) -> Mapping[str, Any]:
         failed_at=now,
         is_open=True,
     )
+    RuleSample.objects.create(
+        check_set=checks, metric="row_count", columns=["id"], rows=[["7"]], measured_at=now
+    )
+    trial = CheckTrial.objects.create(
+        lake="main",
+        db="sales",
+        table="orders",
+        owner="alice",
+        document=checks.document,
+        asked_by="alice",
+        asked_at=now,
+    )
     return {
         "ready_rule_id": rule.pk,
         "check_set_id": checks.pk,
         "check_result_id": result.pk,
         "quality_incident_id": incident.pk,
+        "check_trial_id": trial.pk,
+        "check_rule": "enough",
     }

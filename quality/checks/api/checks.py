@@ -12,8 +12,10 @@ from quality.checks.api.serializers import (
     PauseChecksSerializer,
     RuleOverrideSerializer,
     RuleResultSerializer,
+    RuleSampleSerializer,
     RunChecksSerializer,
     SetChecksSerializer,
+    UncheckedTableSerializer,
 )
 from quality.checks.selectors.check_sets import (
     HISTORY_ORDERS,
@@ -28,9 +30,15 @@ from quality.checks.selectors.check_sets import (
     history_of,
     results_of,
 )
+from quality.checks.selectors.coverage import (
+    COVERAGE_ORDERS,
+    CoverageFilter,
+    tables_without_checks,
+)
 from quality.checks.services.declaring import checks_delete, checks_pause, checks_set
 from quality.checks.services.overrides import override_ask, override_confirm
 from quality.checks.services.requests import check_request
+from quality.checks.services.samples import sample_read
 
 
 class CheckSetList(KeysetList):
@@ -58,6 +66,20 @@ class CheckSetList(KeysetList):
             user=self.user,
             now=timezone.now(),
         )
+
+
+class UncheckedTables(KeysetList):
+    """Tables without checks."""
+
+    operation_id = "checks_coverage"
+    page_name = "UncheckedTable"
+    serializer_class = UncheckedTableSerializer
+    filterset_class = CoverageFilter
+    orders = COVERAGE_ORDERS
+
+    def get_queryset(self) -> Rows:
+        """List the tables that you may see and that have no checks."""
+        return tables_without_checks(self.lake, self.user)
 
 
 class CheckSetDetail(ApiView):
@@ -135,6 +157,16 @@ class RuleResultDetail(ApiView):
     def get(self, result_id: int) -> object:
         """Return what a rule says of a window."""
         return get_result_for_user(result_id, self.user)
+
+
+class RuleResultSamples(ApiView):
+    """Rows against one result."""
+
+    @operation("checks_samples", answer=RuleSampleSerializer)
+    def get(self, result_id: int) -> object:
+        """Return rows that speak against a rule (admins and who owns the table; it is recorded)."""
+        found = get_result_for_user(result_id, self.user)
+        return sample_read(found, user=self.user, now=timezone.now())
 
 
 class RuleResultOverride(ApiView):

@@ -78,7 +78,7 @@ def to_parsed(checks: CheckSet) -> dict[str, Any]:
     data = msgspec.to_builtins(checks)
     if not isinstance(data, dict):
         raise TypeError(type(data))
-    order = ("table", "partition_key", "rules")
+    order = ("table", "partition_key", "samples", "rules")
     return {name: data[name] for name in order if name in data}
 
 

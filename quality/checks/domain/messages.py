@@ -71,7 +71,9 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     sample: tuple[str, ...] = ()
     """Keys of metrics of which rows that speak against them are wanted."""
     most_samples: int = 20
-    """Rows for each metric."""
+    """Rows for each metric and window."""
+    most_sampled: int = 30
+    """Of how many metrics and windows: each is a query of its own."""
 
 
 class Request(msgspec.Struct, frozen=True):

@@ -1,6 +1,8 @@
-"""What is measured of a table's window: kinds of metrics, and the identity of one metric."""
+"""What is measured of a table's window: kinds of metrics, the identity of one, and a schema's."""
 
 import hashlib
+import re
+from collections.abc import Mapping
 from enum import StrEnum
 
 import msgspec
@@ -147,3 +149,31 @@ class Metric(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def _bound(value: float | None) -> str:
     return "" if value is None else f"{value:g}"
+
+
+_SPACES = re.compile(r"\s+")
+_OTHER_NAMES = {
+    "integer": "int",
+    "long": "bigint",
+    "short": "smallint",
+    "byte": "tinyint",
+    "bool": "boolean",
+}
+
+
+def schema_differences(metric: Metric, columns: Mapping[str, str]) -> tuple[str, ...]:
+    """Return in words what differs: missing columns, other types, and columns too many."""
+    found = []
+    for name, of in metric.types.items():
+        if name not in columns:
+            found.append(f"{name} is missing")
+        elif of and _plain(of) != _plain(columns[name]):
+            found.append(f"{name} is {columns[name]}, not {of}")
+    if metric.exact:
+        found += [f"{name} is not expected" for name in columns if name not in metric.types]
+    return tuple(found)
+
+
+def _plain(text: str) -> str:
+    text = _SPACES.sub("", text).lower()
+    return _OTHER_NAMES.get(text, text)

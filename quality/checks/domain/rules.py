@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from enum import StrEnum
+from typing import Literal
 
 import msgspec
 
@@ -131,6 +132,8 @@ class CheckSet(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
     rules: tuple[Rule, ...]
     partition_key: str = ""
     """One value of it is one window; empty: the whole table is one."""
+    samples: Literal["on", "off"] = "on"
+    """Whether rows that speak against rules are kept for those who own them."""
 
 
 def percent(bound: float | str) -> float | None:

@@ -52,6 +52,8 @@ class Refused(msgspec.Struct, frozen=True):
     check: str
     """The check as it is written."""
     reason: str
+    line: int = 0
+    """Where in the document it stands; 0: it is written otherwise there."""
 
 
 class Imported(msgspec.Struct, frozen=True):
@@ -81,9 +83,18 @@ def import_soda(text: str, *, db: str = "", partition_key: str = "") -> Imported
             _alone(table, db, rule)
             rules.append(rule)
         except (_Unfit, RuleViolation) as error:
-            refused.append(Refused(line, str(error)))
+            refused.append(Refused(line, str(error), _line_of(text, line, refused)))
     found = {"table": _full(table, db), "partition_key": partition_key, "rules": _named(rules)}
     return Imported(read_parsed(found) if rules else None, tuple(refused))
+
+
+def _line_of(text: str, check: str, before: list[Refused]) -> int:
+    """Return the line of a check; of equal ones the next after those that were refused."""
+    taken = {one.line for one in before if one.check == check}
+    for number, line in enumerate(text.splitlines(), 1):
+        if check in line and number not in taken:
+            return number
+    return 0
 
 
 class _Unfit(Exception):

@@ -5,10 +5,13 @@ All are learnt or hold of any table, so that they need no knowledge of the data;
 
 from collections.abc import Mapping
 
+from portal.lake.errors import RuleViolation
 from quality.checks.domain.metrics import MetricKind
-from quality.checks.domain.rules import Learnt, Rule, Season
+from quality.checks.domain.rules import Learnt, Rule, Season, check_rule
 
 MOST_COLUMNS = 30
+_HUDI = "_hoodie_"
+"""Columns that Hudi adds."""
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 LEARNT = Learnt(season=Season.WEEK)
 """Bounds of a metric that follows the days of the week."""
@@ -20,7 +23,7 @@ def starting_rules(columns: Mapping[str, str], *, partition_key: str = "") -> tu
     """Return rules for a table with these columns and their types as Spark writes them."""
     rules = [Rule(MetricKind.ROW_COUNT, name="row_count", learnt=LEARNT)]
     for name, of in list(columns.items())[:MOST_COLUMNS]:
-        if name == partition_key:
+        if name == partition_key or name.startswith(_HUDI) or not _fits(name):
             continue
         rules.append(_rule(MetricKind.NULL_RATE, name, OF_RATES))
         if of.startswith(_NUMBERS) and not _is_key(name):
@@ -30,6 +33,15 @@ def starting_rules(columns: Mapping[str, str], *, partition_key: str = "") -> tu
 
 def _rule(metric: MetricKind, column: str, learnt: Learnt) -> Rule:
     return Rule(metric, name=f"{metric.value}_{column}", column=column, learnt=learnt)
+
+
+def _fits(name: str) -> bool:
+    """Return whether a rule can be named after a column; others are left to people."""
+    try:
+        check_rule(_rule(MetricKind.NULL_RATE, name, OF_RATES))
+    except RuleViolation:
+        return False
+    return True
 
 
 def _is_key(name: str) -> bool:

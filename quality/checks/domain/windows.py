@@ -3,6 +3,7 @@
 import calendar
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 import msgspec
 
@@ -29,6 +30,7 @@ class Dated(msgspec.Struct, frozen=True):
     reading: Reading
 
 
+@lru_cache(maxsize=4096)  # histories are read for each window again
 def window_start(value: str) -> tuple[datetime, bool] | None:
     """Return a partition value's day or hour and whether it is an hour; None: it is no time."""
     for form in _FORMATS:

@@ -7,6 +7,7 @@ commits did nothing but add rows; else everything is read, and the result says w
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain, islice
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
@@ -21,9 +22,8 @@ from quality.checks.domain.messages import (
     Task,
     WindowValues,
 )
-from quality.checks.domain.metrics import SAMPLED, Metric, MetricKind
+from quality.checks.domain.metrics import SAMPLED, Metric, MetricKind, schema_differences
 from quality.checks.domain.plan import MetricPlan, plan_metrics
-from quality.checks.domain.schemas import schema_differences
 from quality.checks.domain.states import State, merge, value_of
 from quality.checks.jobs.budget import Budget
 from quality.checks.jobs.errors import NotIncremental, Unmeasured
@@ -181,14 +181,20 @@ class Measurement:
     def _samples(
         self, metrics: Mapping[str, Metric], found: Sequence[WindowValues]
     ) -> Iterable[Sample]:
-        """Yield rows of the asked metrics that any row speaks against."""
+        """Return rows of the asked metrics that any row speaks against, of so many at most."""
+        asked = islice(self._sampled(metrics, found), self.task.most_sampled)
+        return chain.from_iterable(self._sample(metric, window) for metric, window in asked)
+
+    def _sampled(
+        self, metrics: Mapping[str, Metric], found: Sequence[WindowValues]
+    ) -> Iterable[tuple[Metric, str]]:
         for key in self.task.sample:
             metric = metrics.get(key)
             if metric is None or metric.kind not in SAMPLED:
                 continue
             for window in found:
                 if window.n_rows and self._has_hits(metric, window):
-                    yield from self._sample(metric, window.window)
+                    yield metric, window.window
 
     def _has_hits(self, metric: Metric, window: WindowValues) -> bool:
         value = next((one.value for one in window.values if one.key == metric.key), None)

@@ -12,8 +12,8 @@ from quality.checks.domain.metrics import GROUPED, Metric, MetricKind
 from quality.checks.jobs.aggregates import column_of, hit
 from quality.checks.jobs.budget import Budget
 
-MOST_COLUMNS = 100
-LONGEST_TEXT = 500
+MOST_COLUMNS = 50
+LONGEST_TEXT = 200
 _N, _K = "lw_n", "lw_k"
 
 
@@ -31,11 +31,21 @@ def sample(
     Raises:
         Unmeasured: It takes too long.
     """
-    columns = frame.columns[:MOST_COLUMNS]
+    columns = _columns(frame, metric)
     rows = _against(frame, metric, unmatched).select([f"`{one}`" for one in columns]).limit(most)
     texts = rows.select([F.col(f"`{one}`").cast("string").alias(one) for one in columns])
     found = budget.run(partial(_collected, texts))
     return Sample(window, metric.key, tuple(columns), found)
+
+
+def _columns(frame: DataFrame, metric: Metric) -> list[str]:
+    """Return the columns that are shown: those that were measured first, so that none is left out.
+
+    A field of a struct is in its column.
+    """
+    measured = {one.partition(".")[0].lower() for one in metric.columns}
+    ordered = sorted(frame.columns, key=lambda one: one.lower() not in measured)
+    return ordered[:MOST_COLUMNS]
 
 
 def _against(

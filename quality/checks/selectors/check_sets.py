@@ -1,15 +1,14 @@
 """Queries of visible check sets with how they stand, of their results, and of what was measured."""
 
 import django_filters as filters
-from django.db.models import Case, CharField, Exists, OuterRef, QuerySet, Value, When
+from django.db.models import Case, CharField, Exists, OuterRef, Q, QuerySet, Value, When
 
 from portal.access.models import User
-from portal.catalog.selectors import tables_visible
 from portal.lake.errors import NotVisible
 from portal.ui.lists.filters import ListFilter, prefix
 from quality.checks.domain.judge import Outcome
-from quality.checks.domain.rules import Severity
-from quality.models import CheckSet, Measurement, RuleResult
+from quality.checks.domain.rules import Rule, Severity
+from quality.models import CheckSet, CheckTrial, Measurement, RuleResult
 
 SET_ORDERS = {"table": ("db", "table"), "-table": ("-db", "-table")}
 RESULT_ORDERS = {
@@ -26,6 +25,7 @@ STATES = [
     ("CHECK_PROBLEM", "Not measured"),
     ("CHECK_NEW", "Never measured"),
 ]
+_WORSE: list[str] = [Outcome.PASSED, Outcome.UNKNOWN, Outcome.FAILED]
 _OUTCOMES = [("failed", "Failed"), ("unknown", "Not judged"), ("passed", "Passed")]
 
 
@@ -49,12 +49,21 @@ class CheckSetFilter(ListFilter):
         fields: list[str] = []
 
 
-class ResultFilter(ListFilter):
-    """Results by window, rule, outcome and severity."""
+class OneRuleFilter(ListFilter):
+    """Results of one rule by window and outcome."""
 
     window = prefix("window", "Window")
-    rule = prefix("rule", "Rule")
     outcome = filters.ChoiceFilter(choices=_OUTCOMES, label="Result", empty_label="Any")
+
+    class Meta:
+        model = RuleResult
+        fields: list[str] = []
+
+
+class ResultFilter(OneRuleFilter):
+    """Results by window, rule, outcome and severity."""
+
+    rule = prefix("rule", "Rule")
     severity = filters.ChoiceFilter(
         choices=[(one.value, one.value.capitalize()) for one in Severity],
         label="Severity",
@@ -79,7 +88,7 @@ class HistoryFilter(ListFilter):
 
 def check_sets_visible(lake: str, user: User) -> QuerySet[CheckSet]:
     """Return the check sets of a lake that the person may see, each with its `badge`."""
-    return _with_badge(CheckSet.objects.for_user(user).filter(lake=lake))
+    return with_badge(CheckSet.objects.for_user(user).filter(lake=lake))
 
 
 def get_check_set_for_user(set_id: int, user: User) -> CheckSet:
@@ -88,10 +97,15 @@ def get_check_set_for_user(set_id: int, user: User) -> CheckSet:
     Raises:
         NotVisible: `checks.set`, there is none for this person.
     """
-    found = _with_badge(CheckSet.objects.for_user(user)).filter(pk=set_id).first()
+    found = with_badge(CheckSet.objects.for_user(user)).filter(pk=set_id).first()
     if found is None:
         raise NotVisible("checks.set", "There are no such checks for you.", set=set_id)
     return found
+
+
+def check_set_of_table(lake: str, db: str, table: str, *, user: User) -> CheckSet | None:
+    """Return the checks of a table with their `badge`; None: there are none for this person."""
+    return check_sets_visible(lake, user).filter(db=db, table=table).first()
 
 
 def get_result_for_user(result_id: int, user: User) -> RuleResult:
@@ -107,9 +121,49 @@ def get_result_for_user(result_id: int, user: User) -> RuleResult:
     return found
 
 
+def get_trial_for_user(trial_id: int, user: User) -> CheckTrial:
+    """Return one trial of a draft.
+
+    Raises:
+        NotVisible: `checks.trial`, there is none for this person.
+    """
+    found = CheckTrial.objects.for_user(user).filter(pk=trial_id).first()
+    if found is None:
+        raise NotVisible("checks.trial", "There is no such trial for you.", trial=trial_id)
+    return found
+
+
+def n_failing(lake: str, user: User) -> int:
+    """Count the tables that the person may see whose last measurement has a rule that failed."""
+    return check_sets_visible(lake, user).filter(Q(badge="CHECK_FAILED")).count()
+
+
+def get_rule(row: CheckSet, name: str) -> Rule:
+    """Return a rule of a table by its name.
+
+    Raises:
+        NotVisible: `checks.no_rule`, it has none of this name.
+    """
+    found = next((one for one in row.checks.rules if one.name == name), None)
+    if found is None:
+        raise NotVisible("checks.no_rule", f"{row} has no rule {name!r} any more.", rule=name)
+    return found
+
+
 def results_of(row: CheckSet) -> QuerySet[RuleResult]:
     """Return the results of a table's rules, each with its override."""
     return RuleResult.objects.filter(check_set=row).select_related("check_set", "override")
+
+
+def last_outcomes(row: CheckSet) -> dict[str, str]:
+    """Return how rules came out in the last measurement of a table, the worst of its windows."""
+    found: dict[str, str] = {}
+    if row.measured_at is None:
+        return found
+    results = row.results.filter(judged_at=row.measured_at)
+    for rule, outcome in results.values_list("rule", "outcome").distinct():
+        found[rule] = max(found.get(rule, outcome), outcome, key=_WORSE.index)
+    return found
 
 
 def history_of(row: CheckSet) -> QuerySet[Measurement]:
@@ -117,13 +171,7 @@ def history_of(row: CheckSet) -> QuerySet[Measurement]:
     return Measurement.objects.filter(check_set=row).defer("state")
 
 
-def n_without_checks(lake: str, user: User) -> int:
-    """Count the tables that the person may see and that have no checks."""
-    own = CheckSet.objects.filter(lake=OuterRef("lake"), db=OuterRef("db"), table=OuterRef("name"))
-    return tables_visible(lake, user).exclude(Exists(own)).count()
-
-
-def _with_badge(rows: QuerySet[CheckSet]) -> QuerySet[CheckSet]:
+def with_badge(rows: QuerySet[CheckSet]) -> QuerySet[CheckSet]:
     """Add how the last measurement of each came out: the worst of its results."""
     last = RuleResult.objects.filter(check_set=OuterRef("pk"), judged_at=OuterRef("measured_at"))
     worst = Case(

@@ -125,6 +125,8 @@ def _changed(
     if row.checks.partition_key == document.partition_key:
         results = results.exclude(rule__in=same)
     results.delete()
+    if document.samples == "off":
+        row.samples.all().delete()
     row.document, row.every_minutes = said["document"], said["every_minutes"]
     row.version += 1
     row.set_by, row.set_at, row.next_at = user.username, now, now

@@ -1,6 +1,6 @@
 """Asks for measurements, and says what the program that measures has to do."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,7 +12,7 @@ from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure, PortalError, RuleViolation
-from portal.lake.names import PartitionName
+from portal.lake.names import PartitionName, TableName
 from portal.runs.models import Run
 from portal.runs.requests.services import run_request
 from quality.checks.domain.messages import Request, Task, Window, format_of
@@ -20,6 +20,7 @@ from quality.checks.domain.plan import metrics_of
 from quality.checks.services.declaring import next_time
 from quality.checks.services.other_tables import check_others, databases_of
 from quality.checks.services.problems import unmeasured_note
+from quality.checks.services.samples import sampled_metrics
 from quality.models import CheckSet, ExpectedPartition, FreshnessStatus
 from quality.ready_flag.services.tables import keys_of, owner_of
 
@@ -118,10 +119,11 @@ def _task(row: CheckSet, metastore: Metastore, asked: Sequence[str]) -> Task:
     checks = row.checks
     databases = databases_of(checks)
     if databases:
-        check_others(metastore, row.hive.lake, checks.rules, user=_author(row))
+        check_others(metastore, row.hive.lake, checks.rules, user=author(row.set_by))
     owner = owner_of(struct)
     if owner != row.owner:
         CheckSet.objects.filter(pk=row.pk).update(owner=owner)
+        row.samples.all().delete()  # rows of what somebody else owned, or of another table
     windows = [""]
     if checks.partition_key:
         windows = list(asked) or _windows(row, checks.partition_key, struct, metastore)
@@ -137,15 +139,21 @@ def _task(row: CheckSet, metastore: Metastore, asked: Sequence[str]) -> Task:
         partition_key=checks.partition_key,
         windows=tuple(Window(one) for one in windows),
         databases=databases,
+        sample=sampled_metrics(row),
     )
 
 
-def _author(row: CheckSet) -> User:
-    found = User.objects.filter(username=row.set_by, is_active=True).first()
+def author(username: str) -> User:
+    """Return who set rules that read other tables.
+
+    Raises:
+        RuleViolation: `checks.author`, there is no such account any more.
+    """
+    found = User.objects.filter(username=username, is_active=True).first()
     if found is None:
         raise RuleViolation(
             "checks.author",
-            f"Its rules read other tables, and {row.set_by}, who set them, has no account any "
+            f"Its rules read other tables, and {username}, who set them, has no account any "
             "more. Set them again.",
         )
     return found
@@ -162,12 +170,20 @@ def _windows(row: CheckSet, key: str, struct: Any, metastore: Metastore) -> list
     )
     specs = waiting.order_by("-start").values_list("spec", flat=True)[:MOST_WINDOWS]
     found = [window_of(spec, key) for spec in specs]
-    if key in keys_of(struct):
-        listed = {window_of(name, key) for name in metastore.partition_names(row.hive)}
-        found += sorted(filter(None, listed), reverse=True)[:_NEWEST]
-    else:
-        found += _last_days(row)
+    found += newest_windows(row.hive, key, struct, metastore, most=_NEWEST)
     return list(dict.fromkeys(filter(None, found)))[:MOST_WINDOWS]
+
+
+def newest_windows(
+    hive: TableName, key: str, struct: Any, metastore: Metastore, *, most: int
+) -> list[str]:
+    """Return the newest values of a key that the metastore has; of other tables the last days."""
+    if key in keys_of(struct):
+        listed = {window_of(name, key) for name in metastore.partition_names(hive)}
+        return sorted(filter(None, listed), reverse=True)[:most]
+    # Only Hive tables have their partitions in the metastore.
+    today = datetime.now(get_lake(str(hive.lake)).zone).date()
+    return [str(today - timedelta(days=n)) for n in range(1, most + 1)]
 
 
 def window_of(spec: str, key: str) -> str:
@@ -177,12 +193,6 @@ def window_of(spec: str, key: str) -> str:
     except PortalError:
         return ""
     return dict(zip(name.keys, name.values, strict=True)).get(key) or ""
-
-
-def _last_days(row: CheckSet) -> Iterable[str]:
-    # Only Hive tables have their partitions in the metastore.
-    today = datetime.now(get_lake(row.lake).zone).date()
-    return [str(today - timedelta(days=n)) for n in range(1, _NEWEST + 1)]
 
 
 def _request(

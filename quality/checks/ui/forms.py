@@ -1,4 +1,4 @@
-"""The form of a check set: its YAML document and how often it is measured."""
+"""Forms of a check set: its YAML document with how often it is measured, and checks of Soda."""
 
 from django import forms
 
@@ -50,3 +50,26 @@ class CheckSetForm(VersionedForm):
         """Say what is refused at the field that it lies in."""
         name = "every_minutes" if error.code == "checks.every" else "document"
         self.add_error(None if self.is_stale else name, error.message)
+
+
+class SodaForm(forms.Form):
+    """Checks in Soda's form, and what it does not say of their table."""
+
+    soda = forms.CharField(
+        label="Checks (SodaCL)",
+        max_length=LARGEST_DOCUMENT,
+        widget=forms.Textarea(attrs={"rows": 16, "spellcheck": "false"}),
+        help_text="checks for one table",
+    )
+    db = forms.CharField(
+        label="Database",
+        max_length=128,
+        required=False,
+        help_text="where the checks name the table alone",
+    )
+    partition_key = forms.CharField(
+        label="Partition key",
+        max_length=128,
+        required=False,
+        help_text="each of its values becomes a window; empty: the whole table is one",
+    )

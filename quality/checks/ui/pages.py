@@ -1,31 +1,42 @@
-"""Pages of checks: which tables have them, one table's results and history, and the editor."""
+"""Pages of checks: which tables have them and which none, one table's rules, results, history."""
 
-from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET
 
-from portal.lake.errors import PortalError, StaleState
+from portal.ui.charts.figures import Chart
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import list_response
 from quality.checks.domain.plan import metrics_of, reason_separate
+from quality.checks.domain.rules import Rule
+from quality.checks.domain.trials import try_rules
 from quality.checks.selectors.check_sets import (
     CheckSetFilter,
     HistoryFilter,
+    OneRuleFilter,
     ResultFilter,
     check_sets_visible,
     get_check_set_for_user,
     get_result_for_user,
+    get_rule,
     history_of,
-    n_without_checks,
+    last_outcomes,
     results_of,
 )
-from quality.checks.services.declaring import checks_set
+from quality.checks.selectors.coverage import CoverageFilter, tables_without_checks
+from quality.checks.selectors.readings import readings_of
 from quality.checks.services.requests import open_run_of
-from quality.checks.ui.forms import STARTING, CheckSetForm
-from quality.checks.ui.tables import HISTORY, RESULTS, SETS, set_url
+from quality.checks.services.samples import sample_of, sample_read
+from quality.checks.ui.charts import trend_chart
+from quality.checks.ui.tables import COVERAGE, HISTORY, OF_RULE, RESULTS, SETS, rule_url
 from quality.models import CheckSet
+
+_DRAWN = 4
 
 
 @require_GET
@@ -33,8 +44,7 @@ def checks(request: HttpRequest) -> HttpResponseBase:
     """List the tables with checks that the person may see."""
     lake, user = current_lake(request), person(request)
     filterset = CheckSetFilter(request.GET, queryset=check_sets_visible(lake, user))
-    context = {"n_without": n_without_checks(lake, user)}
-    return list_response(request, SETS, filterset=filterset, context=context)
+    return list_response(request, SETS, filterset=filterset, context={})
 
 
 @require_GET
@@ -42,15 +52,56 @@ def check_set(request: HttpRequest, set_id: int) -> HttpResponseBase:
     """Show one table's rules and their results, newest first."""
     found = get_check_set_for_user(set_id, person(request))
     filterset = ResultFilter(request.GET, queryset=results_of(found))
-    document = found.checks
-    separate = [(one.label, reason_separate(one)) for one in metrics_of(document.rules)]
-    context = {
-        "found": found,
-        "document": document,
-        "separate": [one for one in separate if one[1]],
-        "run": open_run_of(found),
-    }
+    context: dict[str, object] = {"found": found}
+    if request.GET.get("format") != "csv":
+        rules = rules_of(found)
+        metrics = metrics_of(one.rule for one in rules)
+        separate = [(one.label, reason_separate(one)) for one in metrics]
+        context |= {
+            "rules": rules,
+            "document": found.document,
+            "separate": [one for one in separate if one[1]],
+            "run": open_run_of(found),
+            "charts": charts_of(found, rules),
+        }
     return list_response(request, RESULTS, filterset=filterset, context=context)
+
+
+@require_GET
+def check_rule(request: HttpRequest, set_id: int, rule: str) -> HttpResponseBase:
+    """Show how a rule's metric went with its bounds, and list its results."""
+    found = get_check_set_for_user(set_id, person(request))
+    asked = get_rule(found, rule)
+    filterset = OneRuleFilter(request.GET, queryset=results_of(found).filter(rule=rule))
+    context: dict[str, object] = {"found": found, "rule": asked}
+    if request.GET.get("format") != "csv":
+        (tried,) = try_rules([asked], readings_of(found, [asked.measured]), now=timezone.now())
+        context |= {"tried": tried, "chart": trend_chart(tried)}
+    return list_response(request, OF_RULE, filterset=filterset, context=context)
+
+
+@require_GET
+def check_coverage(request: HttpRequest) -> HttpResponseBase:
+    """List the tables that the person may see and that have no checks."""
+    lake, user = current_lake(request), person(request)
+    filterset = CoverageFilter(request.GET, queryset=tables_without_checks(lake, user))
+    return list_response(request, COVERAGE, filterset=filterset, context={})
+
+
+@require_GET
+def check_samples(request: HttpRequest, result_id: int) -> HttpResponse:
+    """Show rows that speak against a rule, to those who own the data; it is recorded."""
+    user = person(request)
+    found = get_result_for_user(result_id, user)
+    sample = sample_read(found, user=user, now=timezone.now())
+    rows = [list(zip(sample.columns, values, strict=True)) for values in sample.rows]
+    context = {
+        "result": found,
+        "sample": sample,
+        "rows": rows,
+        "days": settings.LAKEWARDEN_CHECK_SAMPLE_DAYS,
+    }
+    return render(request, "readiness/check_samples.html", context)
 
 
 @require_GET
@@ -70,6 +121,8 @@ def check_result(request: HttpRequest, result_id: int) -> HttpResponse:
     context = {
         "result": found,
         "override": override,
+        "sample": sample_of(found, user=user),
+        "rule_url": rule_url(found.check_set, found.rule),
         "may_ask": found.holds_back and override is None,
         "may_confirm": found.holds_back
         and override is not None
@@ -79,47 +132,37 @@ def check_result(request: HttpRequest, result_id: int) -> HttpResponse:
     return render(request, "readiness/check_result.html", context)
 
 
-@require_http_methods(["GET", "POST"])
-def check_set_new(request: HttpRequest) -> HttpResponse:
-    """Write the checks of a table that has none."""
-    lake = current_lake(request)
-    table = request.GET.get("table", "db.table")
-    form = CheckSetForm(request.POST or None, initial={"document": STARTING.format(table=table)})
-    if form.is_valid():
-        made = _set(request, form, lake=lake)
-        if made is not None:
-            return HttpResponseRedirect(set_url(made))
-    context = {"form": form, "lake": lake}
-    return render(request, "readiness/check_set_edit.html", context, status=form.status)
+@dataclass(frozen=True, slots=True)
+class ShownRule:
+    """A rule with its page, and how it came out in the last measurement."""
+
+    rule: Rule
+    url: str
+    outcome: str
+    """Empty: it was not measured then."""
+
+    @property
+    def badge(self) -> str:
+        """How it came out, as pages show it."""
+        return f"CHECK_{(self.outcome or 'new').upper()}"
 
 
-@require_http_methods(["GET", "POST"])
-def check_set_edit(request: HttpRequest, set_id: int) -> HttpResponse:
-    """Change the checks of a table."""
-    found = get_check_set_for_user(set_id, person(request))
-    form = CheckSetForm(request.POST) if request.method == "POST" else CheckSetForm.of(found)
-    if form.is_valid():
-        made = _set(request, form, lake=found.lake)
-        if made is not None:
-            return HttpResponseRedirect(set_url(made))
-    context = {"form": form, "lake": found.lake, "found": found}
-    return render(request, "readiness/check_set_edit.html", context, status=form.status)
+def rules_of(found: CheckSet) -> list[ShownRule]:
+    """Return the rules of a table as pages show them."""
+    last = last_outcomes(found)
+    return [
+        ShownRule(one, rule_url(found, one.name), last.get(one.name, ""))
+        for one in found.checks.rules
+    ]
 
 
-def _set(request: HttpRequest, form: CheckSetForm, *, lake: str) -> CheckSet | None:
-    data = form.cleaned_data
-    try:
-        made = checks_set(
-            lake,
-            data["document"],
-            every_minutes=data["every_minutes"],
-            version=data["version"],
-            user=person(request),
-            now=timezone.now(),
-        )
-    except PortalError as error:
-        form.is_stale = isinstance(error, StaleState)
-        form.refuse(error)
-        return None
-    messages.success(request, f"The checks of {made} are set; they are measured soon.")
-    return made
+def charts_of(
+    found: CheckSet, rules: Sequence[ShownRule], *, most: int = _DRAWN
+) -> list[tuple[str, Chart]]:
+    """Return the pictures of some rules, of those that did not pass first; the rest have pages."""
+    order = {"failed": 0, "unknown": 1}
+    drawn = sorted(rules, key=lambda one: order.get(one.outcome, len(order)))[:most]
+    readings = readings_of(found, [one.rule.measured for one in drawn])
+    tried = try_rules([one.rule for one in drawn], readings, now=timezone.now())
+    charts = [trend_chart(one, f"trend-{n}") for n, one in enumerate(tried)]
+    return [(one.url, chart) for one, chart in zip(drawn, charts, strict=True) if chart]

@@ -2,10 +2,13 @@
 
 from django.urls import reverse
 
+from portal.catalog.models import Table
 from portal.ui.lists.answers import ListSpec
 from portal.ui.lists.tables import Column
+from portal.ui.tables.addresses import table_url
 from quality.checks.selectors.check_sets import HISTORY_ORDERS, RESULT_ORDERS, SET_ORDERS
-from quality.models import CheckSet, RuleResult
+from quality.checks.selectors.coverage import COVERAGE_ORDERS
+from quality.models import CheckSet, CheckTrial, RuleResult
 
 
 def set_url(row: CheckSet) -> str:
@@ -16,6 +19,20 @@ def set_url(row: CheckSet) -> str:
 def result_url(row: RuleResult) -> str:
     """Return the page of a rule's result."""
     return reverse("readiness:check-result", args=[row.pk])
+
+
+def rule_url(row: CheckSet, rule: str) -> str:
+    """Return the page of a rule."""
+    return reverse("readiness:check-rule", args=[row.pk, rule])
+
+
+def trial_url(row: CheckTrial) -> str:
+    """Return the page of a trial."""
+    return reverse("readiness:check-trial", args=[row.pk])
+
+
+def _table_url(row: Table) -> str:
+    return table_url(row.lake, row.db, row.name)
 
 
 SETS = ListSpec(
@@ -55,6 +72,33 @@ RESULTS = ListSpec(
     orders=RESULT_ORDERS,
     filename="check-results.csv",
     exports=("rule", "window", "severity", "outcome", "value", "low", "high", "judged_at", "text"),
+)
+OF_RULE = ListSpec(
+    template="readiness/check_rule.html",
+    caption="Results of the rule",
+    columns=(
+        Column(key="window", title="Window", kind="code", sort="window", url=result_url),
+        Column(key="badge", title="Result", kind="state"),
+        Column(key="judged_at", title="Measured", kind="ago", sort="judged"),
+        Column(key="text", title="Why", is_wide=True),
+    ),
+    orders=RESULT_ORDERS,
+    filename="check-rule.csv",
+    exports=RESULTS.exports,
+)
+COVERAGE = ListSpec(
+    template="readiness/check_coverage.html",
+    caption="Tables without checks",
+    columns=(
+        Column(key="__str__", title="Table", sort="table", url=_table_url),
+        Column(key="format", title="Format"),
+        Column(key="owner", title="Owner"),
+        Column(key="first_seen_at", title="First seen", kind="ago", shown_from="tablet"),
+        Column(key="", title="Checks", kind="template", template="readiness/_cell_propose.html"),
+    ),
+    orders=COVERAGE_ORDERS,
+    filename="tables-without-checks.csv",
+    exports=("lake", "db", "name", "format", "owner", "db_owner", "first_seen_at"),
 )
 HISTORY = ListSpec(
     template="readiness/check_history.html",

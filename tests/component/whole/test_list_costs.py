@@ -29,6 +29,8 @@ LISTS = (
     "lifecycle:holds",
     "lifecycle:calendar",
     "lifecycle:backups",
+    "readiness:checks",
+    "readiness:check-coverage",
 )
 
 

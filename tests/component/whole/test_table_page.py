@@ -54,9 +54,19 @@ def test_each_table_has_the_tabs_that_apply_to_it(people: People, now: datetime)
     target(cluster(), "clicks", now=now)
     client = client_of(people.owner)
     expected = {
-        "plain": ["Overview", "History"],
-        "clicks": ["Overview", "Files", "Indexes", "Cubes", "Scans", "Advice", "Cache", "History"],
-        "trips": ["Overview", "Files", "History"],
+        "plain": ["Overview", "Checks", "History"],
+        "clicks": [
+            "Overview",
+            "Files",
+            "Indexes",
+            "Cubes",
+            "Scans",
+            "Advice",
+            "Cache",
+            "Checks",
+            "History",
+        ],
+        "trips": ["Overview", "Files", "Checks", "History"],
     }
     for name, tabs in expected.items():
         answer = client.get(f"/tables/shop/{name}/")
@@ -131,7 +141,7 @@ def test_what_a_scan_found_is_judged_as_on_the_lists(
     )  # fmt: skip
     client = client_of(people.owner)
     answer = client.get("/tables/sales/orders/")
-    assert tabs_of(answer) == ["Overview", "Partitions", "Lifecycle", "History"]
+    assert tabs_of(answer) == ["Overview", "Partitions", "Lifecycle", "Checks", "History"]
     assert parts_of(answer)["Paths"] == "OK No path violations"
     assert parts_of(answer)["Expiry"].startswith("OK On hold, until 203")
     assert "by alice: an audit." in answer.content.decode()

@@ -221,4 +221,5 @@ def test_kinds_that_are_evidence_keep_theirs() -> None:
         "observe_hudi",
         "pipelines.cdc_compare",
         "quality.check",
+        "quality.try",
     }, "lists of removals and services are read later, by people and by programs"

@@ -66,7 +66,7 @@ def test_the_runs_that_give_way_write_or_analyse_and_nobody_waits_for_them() -> 
     kinds = all_kinds()
     upkeep = {kind.name for kind in kinds if kind.writes_tables} - {"pipelines.cdc_apply"}
     # People wait for what a source changed.
-    analysing = {"optimizer.top_shapes", "pipelines.cdc_compare", "quality.check"}
+    analysing = {"optimizer.top_shapes", "pipelines.cdc_compare", "quality.check", "quality.try"}
     assert {kind.name for kind in kinds if kind.yields} == upkeep | analysing
     assert {kind.name for kind in kinds if kind.stays} == {"hudi_resident", "pipelines.cdc_apply"}
 

@@ -115,7 +115,7 @@ def test_the_api_has_the_same_lists_in_the_same_words(people: People) -> None:
         "since": "2026-11-20T10:00:00+01:00",
     }  # fmt: skip
     one = client.get("/api/v1/tables/shop/stale/").json()
-    assert (one["db"], one["name"], one["tabs"]) == ("shop", "stale", ["history"])
+    assert (one["db"], one["name"], one["tabs"]) == ("shop", "stale", ["checks", "history"])
     assert client.get("/api/v1/tables/shop/never/").json()["code"] == "catalog.table"
     found = client.get("/api/v1/databases/shop/").json()
     assert {"level": "BAD", "n_tables": 1} in found["levels"]

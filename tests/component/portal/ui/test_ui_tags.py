@@ -9,6 +9,7 @@ from django.template import Context, Template
 from django.test import RequestFactory
 from django.utils import timezone
 
+from portal.ui.charts.bands import BandPoint, band_chart
 from portal.ui.charts.figures import Axes, bar_chart, line_chart, month_chart, with_marks
 from portal.ui.frame.states import Badge, badge_for, register_badges
 from portal.ui.lists.tables import Column
@@ -177,3 +178,23 @@ def test_what_was_done_is_marked_in_the_picture_and_in_its_table() -> None:
     marked = with_marks(chart, {"2": "Compacted", "3": "Cleaned"}, head="Done")
     assert len(marked.figure["layout"]["shapes"]) == 2
     assert marked.rows == (("1", 1, ""), ("2", None, "Compacted"), ("3", 2, "Cleaned"))
+
+
+def test_a_chart_of_bounds_marks_what_is_outside_of_them() -> None:
+    points = [
+        BandPoint("2026-11-01", 5.0, 4.0, 6.0),
+        BandPoint("2026-11-02", None),
+        BandPoint("2026-11-03", 9.0, 4.5, 6.5, is_bad=True, note="failed"),
+    ]
+    chart = band_chart("t", title="T", points=points, axes=Axes("Window", "rows"))
+    traces = {one["name"]: one for one in chart.figure["data"]}
+    assert traces["maximum"]["fill"] == "tonexty"
+    assert [one["meta"] for one in chart.figure["data"]] == ["band", "band", "value", "bad"]
+    assert list(traces["failed"]["x"]) == ["2026-11-03"]
+    assert chart.rows[2] == ("2026-11-03", "9", "4.5", "6.5", "failed")
+    assert chart.rows[1][1:4] == ("—", "—", "—")
+    assert "type" not in chart.figure["layout"]["xaxis"], "days are drawn as days"
+    one_side = [BandPoint("b", 1.0, 0.0), BandPoint("a", 2.0, 0.0)]
+    chart = band_chart("t", title="T", points=one_side, axes=Axes("Window", "rows"))
+    assert [one["meta"] for one in chart.figure["data"]] == ["bound", "value"]
+    assert chart.figure["layout"]["xaxis"]["categoryarray"] == ["b", "a"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from portal.connectors.lake_config import LakeConfig
 from quality.checks.domain.messages import Task, Window
@@ -224,6 +225,28 @@ def test_other_tables_and_samples(
         "null_count(mail)": ["3"],
         "uniqueness(id)": ["2", "2"],
     }
+
+
+def test_samples_are_few_and_narrow_and_have_the_measured_column(
+    spark: SparkSession, config: LakeConfig, rows: DataFrame
+) -> None:
+    wide = rows.select(
+        *[F.lit("x" * 900).alias(f"c{n}") for n in range(60)], F.lit(None).cast("int").alias("Gap")
+    )
+    table = hive_table(spark, config, wide, db=DB)
+    metric = Metric(K.NULL_COUNT, ("gap",))
+    other = Metric(K.NULL_RATE, ("gap",))
+    task = changed(
+        task_of(table, metric, other, days=("",)),
+        partition_key="",
+        sample=(metric.key, other.key),
+        most_samples=2,
+        most_sampled=1,
+    )
+    (sample,) = measured(spark, config, task).samples.samples
+    assert (len(sample.rows), len(sample.columns)) == (2, 50)
+    assert sample.columns[0].lower() == "gap"
+    assert {len(value) for value in sample.rows[0] if value is not None} == {200}
 
 
 def test_what_the_metastore_says_a_directory_is_counts(

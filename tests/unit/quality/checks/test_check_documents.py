@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from portal.lake.errors import RuleViolation
 from quality.checks.domain.documents import read_document, read_parsed, to_parsed, write_document
-from quality.checks.domain.metrics import LONGEST_KEY, Metric, MetricKind
+from quality.checks.domain.metrics import LONGEST_KEY, Metric, MetricKind, schema_differences
 from quality.checks.domain.plan import metrics_of, plan_metrics, reason_separate
 from quality.checks.domain.rules import CheckSet, Rule, Severity, complete
-from quality.checks.domain.schemas import schema_differences
 from quality.checks.domain.starting_rules import starting_rules
 
 HEAD = "table: sales.orders\npartition_key: dt\nrules:\n"
