@@ -12,7 +12,7 @@ from csp.constants import NONE, SELF
 
 from portal.settings.driver_logs import driver_log_template
 from portal.settings.lists import listed
-from portal.settings.openapi import SPECTACULAR_SETTINGS as SPECTACULAR_SETTINGS
+from portal.settings.openapi import DESCRIPTION
 
 pymysql.install_as_MySQLdb()
 
@@ -273,6 +273,7 @@ REST_FRAMEWORK = {
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "portal.ui.api.pages.PortalSchema",
 }
+SPECTACULAR_SETTINGS = DESCRIPTION
 FILTERS_EMPTY_CHOICE_LABEL = "Any"
 
 LAKEWARDEN_LEASE = timedelta(seconds=float(os.environ.get("LAKEWARDEN_LEASE_SECONDS", "30")))

@@ -1,6 +1,6 @@
 """The description of the API, and the names of its lists of values."""
 
-SPECTACULAR_SETTINGS = {
+DESCRIPTION = {
     "TITLE": "Lakewarden",
     "DESCRIPTION": "Governance of the data lake: what is there, what expires, who decided.",
     "VERSION": "1",
