@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
+from operator import and_, or_
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -128,7 +129,9 @@ class HudiSource:
         hudi = self._jvm.org.apache.hudi
         context: Any = self.spark._jsc
         engine = hudi.client.common.HoodieSparkEngineContext(context)
-        settings = hudi.common.config.HoodieMetadataConfig.newBuilder().enable(False).build()
+        has_metadata = False  # what Hudi's own index of files says may be behind
+        settings = hudi.common.config.HoodieMetadataConfig.newBuilder()
+        settings = settings.enable(has_metadata).build()
         manager = hudi.common.table.view.FileSystemViewManager
         view = manager.createInMemoryFileSystemView(engine, self.client, settings)
         try:
@@ -155,7 +158,7 @@ class HudiSource:
         is_readable = bool(str(self._config.getHiveStylePartitioningEnable()) == "true")
         if not named or not is_readable or self._is_derived():
             return None
-        return reduce(Column.__or__, (_in_partition(path) for path in paths), F.lit(False))
+        return reduce(or_, map(_in_partition, paths))
 
     def _is_derived(self) -> bool:
         """Whether partition paths are made of more than a column's value."""
@@ -179,7 +182,7 @@ def _in_partition(path: str) -> Column:
         F.col(f"`{key}`").cast("string").eqNullSafe(F.lit(value))
         for key, value in zip(name.keys, name.values, strict=True)
     )
-    return reduce(Column.__and__, parts)
+    return reduce(and_, parts)
 
 
 def _plain(frame: DataFrame) -> DataFrame:
