@@ -16,7 +16,8 @@ from portal.safety.failpoints import Failpoints
 
 EVERYTHING = """
 SELECT dt, upper(city) AS town, count(*) AS n, count(qty) AS n_qty, sum(qty) AS qty,
-  avg(qty) AS mean_qty, sum(price) AS price, avg(price) AS mean, min(qty) AS low, max(price) AS high,
+  avg(qty) AS mean_qty, sum(price) AS price, avg(price) AS mean,
+  min(qty) AS low, max(price) AS high,
   count(DISTINCT city) AS cities, count(DISTINCT qty) AS quantities, count_if(qty > 3) AS many
 FROM db.rows WHERE id % 7 <> 3 GROUP BY dt, upper(city)
 """

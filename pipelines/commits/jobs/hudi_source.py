@@ -23,6 +23,7 @@ from pipelines.commits.jobs.timelines import open_client, read_timeline
 from portal.lake.names import PartitionName
 
 _META = "_hoodie_"
+_NEVER = "0"
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class HudiSource:
 
     def n_bytes(self, position: Position) -> int:
         """Return the bytes of the files that a read has to do with, as Hudi counts them."""
-        return estimated_bytes(self._at(position.commit))
+        return self._bytes(position.commit)
 
     @contextmanager
     def changes(
@@ -93,7 +94,10 @@ class HudiSource:
             touched = self._touched(found.partitions)
             if touched is not None:
                 before, now = before.where(touched), now.where(touched)
-            n_bytes = estimated_bytes(before) + estimated_bytes(now)
+            n_bytes = sum(
+                self._bytes(one.commit, None if touched is None else found.partitions)
+                for one in (after, upto)
+            )
         known = [name for name in wanted if name in before.columns]
         rows = signed(before.select(*map(_column, known)), now.select(*map(_column, wanted)))
         return Changes(found.meaning, rows, n_bytes)
@@ -126,23 +130,45 @@ class HudiSource:
 
     def _files(self, found: Changed, instant: str) -> dict[str, int]:
         """Return the base files of the touched partitions at an instant, with their bytes."""
+        files: dict[str, int] = {}
+        with self._view() as view:
+            for path in found.partitions:
+                for one in self._listed(view.getLatestBaseFilesBeforeOrOn(path, instant)):
+                    files[str(one.getPath())] = int(one.getFileSize())
+        return files
+
+    def _bytes(self, instant: str, partitions: Sequence[str] | None = None) -> int:
+        """Return the bytes of the files of some partitions at an instant; None: of all."""
+        with self._view() as view:
+            if partitions is None:
+                view.loadAllPartitions()
+                partitions = [str(path) for path in view.getPartitionNames()]
+            return sum(
+                int(one.getTotalFileSize())
+                for path in partitions
+                for one in self._listed(
+                    view.getLatestMergedFileSlicesBeforeOrOn(path, instant or _NEVER)
+                )
+            )
+
+    @contextmanager
+    def _view(self) -> Iterator[Any]:
+        """Give Hudi's view of the files as they are."""
         hudi = self._jvm.org.apache.hudi
         context: Any = self.spark._jsc
         engine = hudi.client.common.HoodieSparkEngineContext(context)
         has_metadata = False  # what Hudi's own index of files says may be behind
         settings = hudi.common.config.HoodieMetadataConfig.newBuilder()
-        settings = settings.enable(has_metadata).build()
-        manager = hudi.common.table.view.FileSystemViewManager
-        view = manager.createInMemoryFileSystemView(engine, self.client, settings)
+        view = hudi.common.table.view.FileSystemViewManager.createInMemoryFileSystemView(
+            engine, self.client, settings.enable(has_metadata).build()
+        )
         try:
-            files = {}
-            for partition in found.partitions:
-                listed = view.getLatestBaseFilesBeforeOrOn(partition, instant)
-                for one in listed.collect(self._jvm.java.util.stream.Collectors.toList()):
-                    files[str(one.getPath())] = int(one.getFileSize())
-            return files
+            yield view
         finally:
             view.close()
+
+    def _listed(self, stream: Any) -> Any:
+        return stream.collect(self._jvm.java.util.stream.Collectors.toList())
 
     def _of_files(self, frame: DataFrame, files: set[str]) -> DataFrame:
         """Return the rows of some base files, of a frame's columns."""
@@ -168,12 +194,6 @@ class HudiSource:
     @property
     def _jvm(self) -> Any:
         return self.spark.sparkContext._jvm
-
-
-def estimated_bytes(frame: DataFrame) -> int:
-    """Return what Spark believes that reading a frame costs."""
-    java: Any = frame._jdf
-    return int(java.queryExecution().optimizedPlan().stats().sizeInBytes())
 
 
 def _in_partition(path: str) -> Column:

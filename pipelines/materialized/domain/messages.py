@@ -15,7 +15,7 @@ State = Literal["done", "failed"]
 
 
 class Order(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One materialization to refresh, or with `is_trial` to be checked and tried on some rows."""
+    """One materialization to refresh."""
 
     id: int
     sql: str
@@ -25,20 +25,12 @@ class Order(msgspec.Struct, frozen=True, omit_defaults=True):
     owner: str
     """What identifies the materialization in the commits of its table."""
     is_full: bool = False
-    is_trial: bool = False
 
 
 class Request(msgspec.Struct, frozen=True):
     """The materializations of one run."""
 
     orders: tuple[Order, ...]
-
-
-class Column(msgspec.Struct, frozen=True):
-    """A column of the table."""
-
-    name: str
-    type: str
 
 
 class Refreshed(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -52,7 +44,6 @@ class Refreshed(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why it went the way that it went, or why it failed."""
     way: str = ""
     positions: dict[str, Position] = {}
-    columns: tuple[Column, ...] = ()
     has_floats: bool = False
     n_groups: int = 0
     n_changed_groups: int = 0
@@ -61,8 +52,6 @@ class Refreshed(msgspec.Struct, frozen=True, omit_defaults=True):
     changed_bytes: int = 0
     all_bytes: int = 0
     seconds: float = 0.0
-    preview: tuple[tuple[str | None, ...], ...] = ()
-    """Of a trial: some groups of some of the rows, as texts."""
 
 
 class Note(msgspec.Struct, frozen=True):

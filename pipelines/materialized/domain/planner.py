@@ -40,7 +40,6 @@ class Known(msgspec.Struct, frozen=True):
     dimensions: Mapping[str, Meaning] = {}
     changed_bytes: int = 0
     all_bytes: int = 0
-    target_bytes: int = 0
     has_floats: bool = False
     n_since_full: int = 0
 
@@ -52,7 +51,7 @@ def plan(known: Known) -> Plan:
         return Plan(Way.FULL, reason)
     if known.fact.kind is Kind.NOTHING:
         return Plan(Way.NOTHING, "No row changed.")
-    cost = known.changed_bytes + known.target_bytes
+    cost = known.changed_bytes
     if known.all_bytes > _SMALL and cost >= known.all_bytes:
         return Plan(
             Way.FULL,

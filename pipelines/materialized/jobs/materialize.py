@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 from pipelines.cdc.applying.jobs.target import check_hudi, java_text, read_old_dates
 from pipelines.commits.jobs.tables import open_source
@@ -18,14 +17,12 @@ from pipelines.materialized.domain.definition import read_definition
 from pipelines.materialized.domain.messages import (
     DISTINCT,
     RESULTS,
-    Column,
     Order,
     Refreshed,
     read_request,
 )
 from pipelines.materialized.domain.refusals import Refused
 from pipelines.materialized.jobs.columns import ROWS
-from pipelines.materialized.jobs.outputs import aggregated
 from pipelines.materialized.jobs.refresh import Refresh
 from portal.lake.errors import PortalError, RuleViolation
 from portal.lake.names import TableName
@@ -34,9 +31,6 @@ from portal.spark.java_errors import JAVA_ERRORS
 from portal.spark.job import CANCELLED, JobContext
 
 REQUEST = "materialize"
-TRIED_ROWS = 100_000
-PREVIEWED = 20
-_LONGEST_TEXT = 200
 
 
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
@@ -73,7 +67,7 @@ def _refreshed(spark: SparkSession, job: JobContext, order: Order) -> Refreshed:
 
 
 def refresh(spark: SparkSession, job: JobContext, order: Order) -> Refreshed:
-    """Refresh one materialization, or try it.
+    """Refresh one materialization.
 
     Raises:
         RuleViolation: `materialized.definition`, `materialized.type`, `commits.format`,
@@ -101,7 +95,7 @@ def refresh(spark: SparkSession, job: JobContext, order: Order) -> Refreshed:
         Failpoints.from_environment(),
         tell,
     )
-    return _tried(one, order) if order.is_trial else _done(one, order)
+    return _done(one, order)
 
 
 def target_of(spark: SparkSession, order: Order, metastore: str) -> Target:
@@ -127,6 +121,7 @@ def _done(one: Refresh, order: Order) -> Refreshed:
         reason=done.plan.reason,
         way=done.plan.way,
         positions=dict(done.positions),
+        has_floats=done.has_floats,
         n_groups=numbers.n_groups,
         n_changed_groups=numbers.n_changed_groups,
         n_dirty_groups=numbers.n_dirty_groups,
@@ -134,26 +129,3 @@ def _done(one: Refresh, order: Order) -> Refreshed:
         changed_bytes=numbers.changed_bytes,
         all_bytes=numbers.all_bytes,
     )
-
-
-def _tried(one: Refresh, order: Order) -> Refreshed:
-    """Check a definition on its tables, and aggregate some of their rows."""
-    one.target.written()
-    positions = {name: source.position() for name, source in one.sources.items()}
-    kept = one.kept(positions)
-    some = aggregated(kept, one.rows(positions, most=TRIED_ROWS))
-    texts = some.limit(PREVIEWED).select(
-        [F.col(f"`{name}`").cast("string") for name in some.columns]
-    )
-    return Refreshed(
-        order.id,
-        "done",
-        columns=tuple(Column(field.name, field.dataType.simpleString()) for field in some.schema),
-        has_floats=kept.has_floats,
-        all_bytes=sum(source.n_bytes(positions[name]) for name, source in one.sources.items()),
-        preview=tuple(tuple(map(_cut, row)) for row in texts.collect()),
-    )
-
-
-def _cut(text: str | None) -> str | None:
-    return None if text is None else text[:_LONGEST_TEXT]

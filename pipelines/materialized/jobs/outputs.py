@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from pipelines.materialized.domain.aggregates import Measure
-from pipelines.materialized.jobs.columns import GROUP, ROWS, Kept, argument, key, state
+from pipelines.materialized.jobs.columns import GROUP, ROWS, Kept, key, state
 
 _LONG = T.LongType()
 
@@ -20,30 +20,6 @@ def rows_of(kept: Kept, states: DataFrame) -> DataFrame:
     named = {**keys, **measures}
     own = [name for name in states.columns if name not in kept.keys and name != GROUP]
     return states.select(GROUP, *(named[name].alias(name) for name in of.names), *own)
-
-
-def aggregated(kept: Kept, rows: DataFrame) -> DataFrame:
-    """Return what Spark's own aggregates give of projected rows."""
-    of = kept.definition
-    made = [_aggregate(one).alias(one.name) for one in of.measures]
-    grouped = rows.groupBy(*kept.keys).agg(*made)
-    names = [F.col(key(n)).alias(one.name) for n, one in enumerate(of.keys)]
-    return grouped.select(*names, *(one.name for one in of.measures)).select(*of.names)
-
-
-def _aggregate(measure: Measure) -> Column:
-    if measure.kind == "count_all":
-        return F.count(F.lit(1))
-    makers: dict[str, Any] = {
-        "count": F.count,
-        "sum": F.sum,
-        "avg": F.avg,
-        "min": F.min,
-        "max": F.max,
-        "count_distinct": F.countDistinct,
-    }
-    made: Column = makers[measure.kind](F.col(argument(measure.argument)))
-    return made
 
 
 def _value(kept: Kept, measure: Measure, spark: SparkSession) -> Column:
@@ -86,11 +62,12 @@ def _mean(kept: Kept, n: int, spark: SparkSession) -> Column:
     types = jvm.org.apache.spark.sql.types
     precision, scale = min(38, of.precision + 4), min(38, of.scale + 4)
     wanted = types.DecimalType(precision, scale)
+    is_null_on_overflow = True  # as Spark without ANSI
     expression = jvm.org.apache.spark.sql.catalyst.expressions.DecimalDivideWithOverflowCheck(
         total.cast(_sum_of(of))._jc.expr(),
         count.cast("decimal(20,0)")._jc.expr(),
         wanted,
         None,
-        True,  # noqa: FBT003  (a parameter of Java's: NULL on overflow, as Spark without ANSI)
+        is_null_on_overflow,
     )
     return Column(jvm.org.apache.spark.sql.Column(expression))

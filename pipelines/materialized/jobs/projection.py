@@ -77,7 +77,8 @@ class Projection:
         ]
         joins = " ".join(f"JOIN {_source(one.table)} ON {one.on}" for one in of.joins)
         where = f"WHERE {of.where}" if of.where else ""
-        return f"SELECT {', '.join(items)} FROM {_source(of.fact)} {joins} {where}"
+        # Only what sqlglot wrote from a checked definition stands in it.
+        return " ".join(("SELECT", ", ".join(items), "FROM", _source(of.fact), joins, where))
 
 
 def _view(table: Table) -> str:

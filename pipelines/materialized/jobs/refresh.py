@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipelines.commits.domain.marks import Written
-from pipelines.commits.domain.positions import NOTHING, Kind, Meaning, Position
+from pipelines.commits.domain.positions import NOTHING, Meaning, Position
 from pipelines.commits.jobs.changes import Changes, Source
 from pipelines.commits.jobs.target import REPLACE, Target
 from pipelines.materialized.domain.definition import Definition
@@ -50,6 +50,8 @@ class Done:
     plan: Plan
     positions: Mapping[str, Position]
     numbers: Numbers
+    has_floats: bool = False
+    """Whether a sum is one of floating numbers, which drifts."""
 
 
 @dataclass
@@ -97,13 +99,11 @@ class Refresh:
         found.check()
         return found
 
-    def rows(self, positions: Mapping[str, Position], *, most: int | None = None) -> DataFrame:
-        """Return the projected rows of the sources at positions, or those of some facts."""
-        frames = {name: source.read_at(positions[name]) for name, source in self.sources.items()}
-        if most is not None:
-            fact = self.definition.fact.name
-            frames[fact] = frames[fact].limit(most)
-        return self._projected(frames)
+    def rows(self, positions: Mapping[str, Position]) -> DataFrame:
+        """Return the projected rows of the sources at positions."""
+        return self._projected(
+            {name: source.read_at(positions[name]) for name, source in self.sources.items()}
+        )
 
     def _round(self, wanted: Mapping[str, Position], *, is_full: bool) -> Done:
         said = self.target.written(may_be_foreign=is_full)
@@ -122,7 +122,7 @@ class Refresh:
         if found.way is Way.FULL:
             self._compute(kept, wanted)
         self.numbers.n_groups = self.target.read().count()
-        return Done(found, wanted, self.numbers)
+        return Done(found, wanted, self.numbers, kept.has_floats)
 
     def _unfinished(self, newest: Mapping[str, Position]) -> Mapping[str, Position] | None:
         """Return the positions that the counts of distinct values have and the table has not.
@@ -177,20 +177,22 @@ class Refresh:
         return Known(
             is_new=said is None,
             is_redefined=said is not None
-            and (note.definition != digest(self.definition) or not meanings)
-            or not self._has_counts(said, wanted),
+            and not (
+                meanings
+                and note.definition == digest(self.definition)
+                and self._has_counts(said, wanted)
+            ),
             fact=meanings.get(fact, NOTHING),
             dimensions={name: one for name, one in meanings.items() if name != fact},
             changed_bytes=changes.n_bytes,
             all_bytes=self.numbers.all_bytes,
-            target_bytes=0,
             has_floats=kept.has_floats,
             n_since_full=note.n_since_full,
         )
 
-    def _has_counts(self, said: Written | None, wanted: Mapping[str, Position]) -> bool:
+    def _has_counts(self, said: Written, wanted: Mapping[str, Position]) -> bool:
         """Whether the counts of distinct values are where the table is, or where it goes to."""
-        if said is None or not self.definition.distinct:
+        if not self.definition.distinct:
             return True
         counts = self._distinct_target.written(may_be_foreign=True)
         return counts is not None and counts.positions in (said.positions, dict(wanted))

@@ -8,12 +8,25 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pipelines.commits.jobs.hudi_source import HudiSource
+from pipelines.commits.jobs.tables import open_source
+from pipelines.materialized.domain import planner
 from pipelines.materialized.domain.planner import Way
+from portal.lake.errors import RuleViolation
+from portal.lake.ids import LakeId
+from portal.lake.names import TableName
 from tests.support.changed_tables import ChangedHudi, some_rows
+from tests.support.iceberg_lake import IcebergLake
 from tests.support.materialized_tables import EVERYTHING, PLAIN, Died, Materialized
 
 pytestmark = pytest.mark.spark
 Step = Callable[[], object]
+MOMENTS = ("distinct:before", "distinct:after", "target:before", "target:after")
+
+
+@pytest.fixture
+def any_dirty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have small tables go by changes too, however many of their groups are dirty."""
+    monkeypatch.setattr(planner, "MOST_DIRTY", 1.0)
 
 
 def materialized(spark: SparkSession, table: ChangedHudi, place: Path, sql: str) -> Materialized:
@@ -39,16 +52,135 @@ def steps_of(table: ChangedHudi, random: Random) -> dict[str, Step]:
     return found
 
 
-def test_first(spark: SparkSession, tmp_path: Path) -> None:
-    random = Random(5)
-    table = ChangedHudi(spark, tmp_path / "rows")
+def follow(kept: Materialized, steps: dict[str, Step], names: list[str], random: Random) -> int:
+    """Take steps, refresh after each with a crash now and then; returns how many by changes."""
+    n = 0
+    for name in names:
+        steps[name]()
+        moment = random.choice((*MOMENTS, "", ""))
+        try:
+            done = kept.refresh(dying=moment)
+        except Died:
+            done = kept.refresh()
+        kept.assert_right()
+        n += done.plan.way is Way.INCREMENTAL
+        if name == "roll_back":
+            assert done.plan.way is Way.FULL
+            assert "rolled back" in done.plan.reason
+    return n
+
+
+@pytest.mark.usefixtures("any_dirty")
+@pytest.mark.parametrize(
+    ("kind", "is_logged", "sql", "n"),
+    [
+        ("COPY_ON_WRITE", False, EVERYTHING, 0),
+        ("MERGE_ON_READ", True, PLAIN, 0),
+        pytest.param("COPY_ON_WRITE", False, EVERYTHING, 24, marks=pytest.mark.long),
+        pytest.param("COPY_ON_WRITE", True, PLAIN, 24, marks=pytest.mark.long),
+        pytest.param("MERGE_ON_READ", False, EVERYTHING, 24, marks=pytest.mark.long),
+        pytest.param("MERGE_ON_READ", True, PLAIN, 24, marks=pytest.mark.long),
+    ],
+)
+def test_every_change_of_hudi(
+    spark: SparkSession, tmp_path: Path, kind: str, is_logged: bool, sql: str, n: int
+) -> None:
+    random = Random(11)
+    table = ChangedHudi(spark, tmp_path / "rows", kind, is_logged)
     table.write(some_rows(random, 30))
-    kept = materialized(spark, table, tmp_path / "kept", EVERYTHING)
+    kept = materialized(spark, table, tmp_path / "kept", sql)
+    assert kept.refresh().plan.way is Way.FULL
+    kept.assert_right()
+    steps = steps_of(table, random)
+    once = ["upsert", "delete", "overwrite", "roll_back", "upsert", "delete_partition", "cluster"]
+    names = [random.choice(list(steps)) for _ in range(n)] if n else once
+    by_changes = follow(kept, steps, names, random)
+    assert by_changes >= (n or 6) // 2
+    assert kept.refresh().plan.way is Way.NOTHING
+
+
+@pytest.mark.usefixtures("any_dirty")
+def test_changes_of_iceberg(iceberg_lake: IcebergLake, tmp_path: Path) -> None:
+    table, cities = iceberg_lake.table(), iceberg_lake.table(by="")
+    spark, db = iceberg_lake.spark, table.lake.db
+    sources = {
+        f"{db}.{one.name}": open_source(
+            spark, iceberg_lake.config, TableName(LakeId("main"), db, one.name)
+        )
+        for one in (table, cities)
+    }
+    cities.append([(1, "x", "a"), (2, "y", "b")])
+    table.append([(n, "d0", "ab"[n % 2]) for n in range(6)])
+    sql = (
+        f"SELECT c.dt AS region, count(*) AS n, min(t.id) AS low, sum(t.id) AS total "
+        f"FROM {db}.{table.name} AS t JOIN {db}.{cities.name} AS c ON t.word = c.word GROUP BY c.dt"
+    )
+    kept = Materialized(spark, tmp_path / "kept", sources, sql)
+    kept.refresh()
+    kept.assert_right()
+    for statement in (
+        "INSERT INTO {t} VALUES (7, 'd1', 'a'), (8, 'd1', NULL), (9, 'd1', 'zz')",
+        "UPDATE {t} SET word = 'b' WHERE id = 1",
+        "DELETE FROM {t} WHERE id IN (0, 2)",
+        "INSERT OVERWRITE {t} VALUES (5, 'd0', 'a')",
+    ):
+        table.say(statement)
+        assert kept.refresh().plan.way is Way.INCREMENTAL
+        kept.assert_right()
+    cities.say("UPDATE {t} SET dt = 'z' WHERE id = 1")
     done = kept.refresh()
     assert done.plan.way is Way.FULL
+    assert f"joined table {db}.{cities.name} changed" in done.plan.reason
     kept.assert_right()
-    for name, step in steps_of(table, random).items():
-        step()
-        done = kept.refresh()
-        print(name, done)
-        kept.assert_right()
+
+
+def test_many_dirty_groups_another_definition_and_foreign_rows(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = ChangedHudi(spark, tmp_path / "rows")
+    table.write([(n, f"d{n % 3}", "ab"[n % 2], n, None) for n in range(12)])
+    kept = materialized(spark, table, tmp_path / "kept", PLAIN)
+    kept.refresh()
+    table.delete([9, 10, 11])
+    done = kept.refresh()
+    assert done.plan.way is Way.FULL
+    assert "3 of 6 groups lost their least or greatest value" in done.plan.reason
+    kept.assert_right()
+
+    kept.sql = PLAIN.replace("count(qty)", "min(id)")
+    done = kept.refresh()
+    assert (done.plan.way, done.plan.reason) == (Way.FULL, "Its definition changed.")
+    kept.assert_right()
+
+    # What somebody else writes is refused, and a full computation takes it away.
+    taken = kept.target.read().limit(1).drop(*[f"_hoodie_{x}" for x in (
+        "commit_time", "commit_seqno", "record_key", "partition_path", "file_name")])  # fmt: skip
+    taken.write.format("hudi").mode("append").options(
+        **{"hoodie.table.name": "kept", "hoodie.metadata.enable": "false"}
+    ).save(kept.target.location)
+    with pytest.raises(RuleViolation, match="by somebody else"):
+        kept.refresh()
+    assert kept.refresh(is_full=True).plan.reason == "Somebody asked for it."
+    kept.assert_right()
+    kept.owner = "another"
+    with pytest.raises(RuleViolation, match="target of something else"):
+        kept.refresh(is_full=True)
+
+
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        ("SELECT price * 1.0D AS p, count(*) AS n FROM db.rows GROUP BY 1", "is double"),
+        ("SELECT dt, sum(city) AS s FROM db.rows GROUP BY dt", "is string"),
+        ("SELECT nope, count(*) AS n FROM db.rows GROUP BY 1", "does not understand"),
+        ("SELECT upper(city) AS ts, count(*) AS n FROM db.rows GROUP BY ts", "column of that"),
+    ],
+)
+def test_types_and_names_that_cannot_be_kept_are_refused(
+    spark: SparkSession, tmp_path: Path, sql: str, reason: str
+) -> None:
+    table = ChangedHudi(spark, tmp_path / "rows")
+    table.write([(1, "d0", "a", 1, None)])
+    with pytest.raises(RuleViolation, match=reason):
+        materialized(spark, table, tmp_path / "kept", sql).refresh()
+    assert not (tmp_path / "kept").exists()
