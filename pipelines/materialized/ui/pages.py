@@ -33,7 +33,7 @@ def materializations(request: HttpRequest) -> HttpResponseBase:
     """List the materializations that the person may see."""
     rows = materializations_visible(current_lake(request), person(request))
     filterset = MaterializationFilter(request.GET, queryset=rows)
-    return list_response(request, MATERIALIZATIONS, filterset=filterset)
+    return list_response(request, MATERIALIZATIONS, filterset=filterset, context={})
 
 
 @require_GET
