@@ -17,7 +17,7 @@ class Measure(msgspec.Struct, frozen=True):
     argument: int = -1
 
 
-def read_measure(name: str, item: exp.Expression, arguments: list[str]) -> Measure:
+def read_measure(name: str, item: exp.Expr, arguments: list[str]) -> Measure:
     """Read one aggregate; its argument is added to those that there are, once.
 
     Raises:
@@ -34,7 +34,7 @@ def read_measure(name: str, item: exp.Expression, arguments: list[str]) -> Measu
     return Measure(name, kind, arguments.index(text))
 
 
-def _count(item: exp.Count) -> tuple[str, exp.Expression | None]:
+def _count(item: exp.Count) -> tuple[str, exp.Expr | None]:
     if item.expressions:
         raise Refused("SELECT", "count takes one column")
     match item.this:
@@ -48,7 +48,7 @@ def _count(item: exp.Count) -> tuple[str, exp.Expression | None]:
             return "count", argument
 
 
-def _other(item: exp.Expression) -> tuple[str, exp.Expression]:
+def _other(item: exp.Expr) -> tuple[str, exp.Expr]:
     match item:
         case exp.CountIf():
             return "count", exp.Case().when(item.this, exp.Literal.number(1))
@@ -70,5 +70,5 @@ def _other(item: exp.Expression) -> tuple[str, exp.Expression]:
             )
 
 
-def _sql(item: exp.Expression) -> str:
+def _sql(item: exp.Expr) -> str:
     return item.sql(dialect=_DIALECT)

@@ -140,7 +140,7 @@ def _check_clauses(select: exp.Select) -> None:
         raise Refused("SELECT", "write plain columns and aggregates, without AS STRUCT or a hint")
 
 
-def _named(item: exp.Expression) -> tuple[str, exp.Expression]:
+def _named(item: exp.Expr) -> tuple[str, exp.Expr]:
     if item.find(exp.Star) and not isinstance(item.unalias(), exp.Count):
         raise Refused("SELECT", "name each column; * changes with the table")
     inner = item.unalias()
@@ -150,7 +150,7 @@ def _named(item: exp.Expression) -> tuple[str, exp.Expression]:
     return name, inner
 
 
-def _is_aggregate(item: exp.Expression) -> bool:
+def _is_aggregate(item: exp.Expr) -> bool:
     return item.find(exp.AggFunc) is not None
 
 
@@ -201,5 +201,5 @@ def _grouped(
     raise Refused("GROUP BY", f"select {text} as well, so that its groups can be told apart")
 
 
-def _sql(item: exp.Expression) -> str:
+def _sql(item: exp.Expr) -> str:
     return item.sql(dialect=DIALECT)

@@ -103,15 +103,17 @@ class Kept:
         """
         for n, one in enumerate(self.definition.keys):
             self._check(self.schema[key(n)].dataType, _KEYS, f"the dimension {one.name}")
-        for one in self.definition.measures:
-            if one.argument < 0 or one.kind == "count":
+        for measure in self.definition.measures:
+            if measure.argument < 0 or measure.kind == "count":
                 continue
-            of = self.type_of(one.argument)
+            of = self.type_of(measure.argument)
             numbers = (*_WHOLE, *_FLOATING, T.DecimalType)
             allowed = {"sum": numbers, "avg": numbers, "count_distinct": _KEYS}
-            self._check(of, allowed.get(one.kind, _ORDERED), f"{one.kind} as {one.name}")
+            self._check(
+                of, allowed.get(measure.kind, _ORDERED), f"{measure.kind} as {measure.name}"
+            )
             if isinstance(of, T.DecimalType) and of.scale > _MOST_SCALE:
-                raise _refused(of, f"{one.kind} as {one.name}")
+                raise _refused(of, f"{measure.kind} as {measure.name}")
 
     def _check(self, of: T.DataType, allowed: Sequence[type[T.DataType]], what: str) -> None:
         if not isinstance(of, tuple(allowed)):

@@ -21,7 +21,7 @@ from pipelines.materialized.domain.definition import Definition
 from pipelines.materialized.domain.messages import Note
 from pipelines.materialized.domain.planner import Known, Plan, Way, plan, plan_groups
 from pipelines.materialized.jobs import states
-from pipelines.materialized.jobs.columns import GROUP, ROWS, Kept
+from pipelines.materialized.jobs.columns import GROUP, ROWS, Kept, with_group
 from pipelines.materialized.jobs.distinct import Distinct
 from pipelines.materialized.jobs.outputs import rows_of
 from pipelines.materialized.jobs.projection import Projection
@@ -246,7 +246,7 @@ class Refresh:
             return clean
         self.tell(f"{n_dirty} dirty groups")
         dirty = merged.where(F.col(states.DIRTY)).select(GROUP)
-        rows = states.with_group(self.rows(wanted), kept.keys)
+        rows = with_group(self.rows(wanted), kept.keys)
         again = rows.join(F.broadcast(dirty), GROUP, "left_semi")
         return clean.unionByName(states.of_rows(kept, again))
 
@@ -267,7 +267,7 @@ class Refresh:
         if counts is not None:
             self.tell("distinct values")
             with self.failpoints.step("distinct"):
-                counts.replace(states.once(states.with_group(rows, kept.keys)), wanted, note)
+                counts.replace(states.once(with_group(rows, kept.keys)), wanted, note)
         self._write(kept, states.of_rows(kept, rows), wanted, note, operation=REPLACE)
 
     def _write(

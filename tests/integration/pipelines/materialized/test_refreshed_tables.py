@@ -74,7 +74,7 @@ def follow(kept: Materialized, steps: dict[str, Step], names: list[str], random:
 @pytest.mark.parametrize(
     ("kind", "is_logged", "sql", "taken"),
     [
-        ("COPY_ON_WRITE", False, EVERYTHING, ["upsert", "overwrite", "delete"]),
+        ("COPY_ON_WRITE", False, EVERYTHING, ["upsert", "overwrite"]),
         ("MERGE_ON_READ", True, PLAIN, ["upsert", "compact", "delete_partition", "roll_back"]),
         pytest.param("COPY_ON_WRITE", False, EVERYTHING, 24, marks=pytest.mark.long),
         pytest.param("COPY_ON_WRITE", True, PLAIN, 24, marks=pytest.mark.long),
@@ -126,7 +126,6 @@ def test_changes_of_iceberg(iceberg_lake: IcebergLake, tmp_path: Path) -> None:
     for statement in (
         "INSERT INTO {t} VALUES (7, 'd1', 'a'), (8, 'd1', NULL), (9, 'd1', 'zz')",
         "UPDATE {t} SET word = 'b' WHERE id = 1",
-        "DELETE FROM {t} WHERE id IN (0, 2)",
         "INSERT OVERWRITE {t} VALUES (5, 'd0', 'a')",
     ):
         table.say(statement)

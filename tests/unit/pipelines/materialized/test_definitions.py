@@ -2,7 +2,8 @@
 
 import pytest
 
-from pipelines.materialized.domain.definition import Key, Measure, read_definition
+from pipelines.materialized.domain.aggregates import Measure
+from pipelines.materialized.domain.definition import Key, read_definition
 from pipelines.materialized.domain.refusals import Refused
 from pipelines.materialized.domain.tables import Join, Table
 
