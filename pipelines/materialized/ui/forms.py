@@ -1,5 +1,8 @@
 """The form of a materialization."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django import forms
 
 from pipelines.materialized.models import EVERY_MINUTES
@@ -35,7 +38,9 @@ class MaterializationForm(forms.Form):
     is_stale = False
 
     @classmethod
-    def of(cls, row: Materialization, data: object = None) -> "MaterializationForm":
+    def of(
+        cls, row: Materialization, data: Mapping[str, Any] | None = None
+    ) -> "MaterializationForm":
         """Show what is set now; the name stays."""
         initial = {
             "name": str(row),
@@ -43,7 +48,7 @@ class MaterializationForm(forms.Form):
             "every_minutes": row.every_minutes,
             "version": row.version,
         }
-        form = cls(data, initial=initial)  # type: ignore[arg-type]  # a QueryDict or None
+        form = cls(data, initial=initial)
         form.fields["name"].disabled = True
         return form
 
