@@ -36,6 +36,8 @@ class Known(msgspec.Struct, frozen=True):
     is_new: bool = False
     is_asked_full: bool = False
     is_redefined: bool = False
+    is_uncounted: bool = False
+    """The counts of distinct values are not where the table is."""
     fact: Meaning = Meaning(Kind.NOTHING)
     dimensions: Mapping[str, Meaning] = {}
     changed_bytes: int = 0
@@ -73,6 +75,8 @@ def _needs_full(known: Known) -> str:
         return "Somebody asked for it."
     if known.is_redefined:
         return "Its definition changed."
+    if known.is_uncounted:
+        return "The counts of its distinct values are not at the commits of its table."
     if known.fact.kind is Kind.FULL:
         return known.fact.reason
     for name, meaning in sorted(known.dimensions.items()):

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipelines.commits.domain.marks import Written
-from pipelines.commits.domain.positions import NOTHING, Meaning, Position
+from pipelines.commits.domain.positions import NOTHING, Kind, Meaning, Position
 from pipelines.commits.jobs.changes import Changes, Source
 from pipelines.commits.jobs.target import REPLACE, Target
 from pipelines.materialized.domain.definition import Definition
@@ -77,8 +77,9 @@ class Refresh:
         done = None
         for _ in range(_MOST_ROUNDS):
             newest = {name: source.position() for name, source in self.sources.items()}
-            wanted = self._unfinished(newest) or newest
-            done = self._round(wanted, is_full=is_full and done is None)
+            # What is computed in full needs no finished counts.
+            wanted = newest if is_full else self._unfinished(newest) or newest
+            done = self._round(wanted, is_full=is_full)
             if done.positions == newest:
                 break
         if done is None:
@@ -135,8 +136,14 @@ class Refresh:
         own = self.target.written(may_be_foreign=True)
         if said is None or own is None or said.positions == own.positions:
             return None
-        is_known = said.positions.keys() == newest.keys()
-        return said.positions if is_known else None
+        if said.positions.keys() != newest.keys():
+            return None
+        for name, source in self.sources.items():
+            # What cannot be read any more as it was then is computed in full as it is now.
+            with source.changes(said.positions[name], newest[name]) as found:
+                if found.kind is Kind.FULL:
+                    return None
+        return said.positions
 
     def _meanings(
         self, said: Written | None, wanted: Mapping[str, Position], stack: ExitStack
@@ -177,11 +184,8 @@ class Refresh:
         return Known(
             is_new=said is None,
             is_redefined=said is not None
-            and not (
-                meanings
-                and note.definition == digest(self.definition)
-                and self._has_counts(said, wanted)
-            ),
+            and not (meanings and note.definition == digest(self.definition)),
+            is_uncounted=said is not None and not self._has_counts(said, wanted),
             fact=meanings.get(fact, NOTHING),
             dimensions={name: one for name, one in meanings.items() if name != fact},
             changed_bytes=changes.n_bytes,

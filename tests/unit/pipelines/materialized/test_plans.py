@@ -22,6 +22,7 @@ CHANGED = Known(
         ({"is_new": True}, Way.FULL, "not been computed"),
         ({"is_asked_full": True}, Way.FULL, "asked"),
         ({"is_redefined": True}, Way.FULL, "definition"),
+        ({"is_uncounted": True}, Way.FULL, "counts of its distinct values"),
         ({"fact": full("It expired.")}, Way.FULL, "It expired."),
         ({"dimensions": {"d.u": Meaning(Kind.CHANGES)}}, Way.FULL, "joined table d.u changed"),
         ({"changed_bytes": 101 << 20}, Way.FULL, "costs more"),
