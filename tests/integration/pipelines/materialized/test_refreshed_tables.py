@@ -188,3 +188,22 @@ def test_types_and_names_that_cannot_be_kept_are_refused(
     with pytest.raises(RuleViolation, match=reason):
         materialized(spark, table, tmp_path / "kept", sql).refresh()
     assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("any_dirty")
+def test_counts_that_are_ahead_are_caught_up_with_or_counted_again(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    random = Random(5)
+    table = ChangedHudi(spark, tmp_path / "rows")
+    table.write(some_rows(random, 30))
+    kept = materialized(spark, table, tmp_path / "kept", EVERYTHING)
+    kept.refresh()
+    for step in (lambda: None, table.roll_back):
+        table.write(some_rows(random, 6))
+        with pytest.raises(Died):
+            kept.refresh(dying="distinct:after")
+        step()
+        kept.refresh()
+        kept.assert_right()
