@@ -200,10 +200,11 @@ def test_counts_that_are_ahead_are_caught_up_with_or_counted_again(
     table.write(some_rows(random, 30))
     kept = materialized(spark, table, tmp_path / "kept", EVERYTHING)
     kept.refresh()
-    for step in (lambda: None, table.roll_back):
+    for is_rolled_back in (False, True):
         table.write(some_rows(random, 6))
         with pytest.raises(Died):
             kept.refresh(dying="distinct:after")
-        step()
+        if is_rolled_back:
+            table.roll_back()
         kept.refresh()
         kept.assert_right()
