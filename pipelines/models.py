@@ -14,11 +14,14 @@ from pipelines.cdc.reconciling.models import (
 )
 from pipelines.cdc.schema_requests.models import SchemaRequest
 from pipelines.cdc.tickets.models import SchemaTicket
+from pipelines.materialized.models import Materialization, MaterializationRefresh
 
 __all__ = [
     "CapturedTable",
     "ComparisonSchedule",
     "DifferingKey",
+    "Materialization",
+    "MaterializationRefresh",
     "Pipeline",
     "PipelineMinute",
     "SchemaChange",

@@ -31,6 +31,7 @@ from tests.security.grid_rows import (
 )
 from tests.security.hudi_grid import HUDI_PAGES
 from tests.security.incidents_grid import INCIDENTS
+from tests.security.materialized_grid import MATERIALIZED
 from tests.security.optimizer_grid import POLICIES_AND_TASKS
 from tests.security.pipelines_grid import PIPELINES
 from tests.security.platform_grid import TABLES_AND_TOKENS
@@ -377,4 +378,5 @@ GRID: dict[str, Row] = {
     **PIPELINES,
     **CHECKS,
     **INCIDENTS,
+    **MATERIALIZED,
 }

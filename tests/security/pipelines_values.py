@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from pipelines.cdc.changes.domain.schemas import Column, TableSchema
 from pipelines.cdc.control.domain.spec import spec_of
@@ -14,6 +15,7 @@ from pipelines.cdc.tickets.services.opening import Wanted, ticket_open
 from pipelines.models import (
     CapturedTable,
     DifferingKey,
+    Materialization,
     Pipeline,
     SchemaRequest,
     TableComparison,
@@ -57,7 +59,20 @@ def pipelines_values(now: datetime) -> Mapping[str, Any]:
         n_extra=1,
     )
     DifferingKey.objects.create(comparison=comparison, kind="extra", key={"id": "7"})
+    kept = Materialization.objects.create(
+        lake="main",
+        db="sales",
+        table="kept",
+        location="file:/lake/sales.db/kept",
+        identity=UUID(int=7),
+        owner="alice",
+        sql="SELECT dt, max(id) AS n FROM sales.orders GROUP BY dt",
+        set_by="alice",
+        set_at=now,
+        next_at=now,
+    )
     return {
+        "materialization_id": kept.pk,
         "pipeline_name": shop.name,
         "paused_pipeline": resting.name,
         "captured_id": orders.pk,

@@ -220,6 +220,7 @@ def test_kinds_that_are_evidence_keep_theirs() -> None:
         "observe_tables",
         "observe_hudi",
         "pipelines.cdc_compare",
+        "pipelines.materialize",
         "quality.check",
         "quality.try",
     }, "lists of removals and services are read later, by people and by programs"

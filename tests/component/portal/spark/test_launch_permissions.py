@@ -21,6 +21,7 @@ WRITING = {
     "optimizer.trial",
     "optimizer.trial_cleanup",
     "pipelines.cdc_apply",
+    "pipelines.materialize",
 }
 
 

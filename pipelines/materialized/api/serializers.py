@@ -1,0 +1,89 @@
+"""Serializers of materializations and their refreshes."""
+
+from typing import Any, ClassVar
+
+from rest_framework import serializers
+
+from pipelines.materialized.models import EVERY_MINUTES
+from pipelines.materialized.services.definitions import LEAST_MINUTES, LONGEST_SQL, MOST_MINUTES
+from pipelines.models import Materialization, MaterializationRefresh
+
+
+class MaterializationSerializer(serializers.ModelSerializer[Materialization]):
+    """One materialization."""
+
+    name = serializers.CharField(source="__str__", help_text="the table with the result")
+    positions = serializers.JSONField(help_text="commits of the sources, by table")
+
+    class Meta:
+        model = Materialization
+        fields: ClassVar = [
+            "id", "lake", "name", "location", "owner", "sql", "every_minutes", "is_paused",
+            "version", "set_by", "set_at", "next_at", "tried_at", "fresh_at", "problem",
+            "problem_code", "way", "reason", "has_floats", "n_groups", "n_dirty_groups", "seconds",
+            "positions",
+        ]  # fmt: skip
+
+
+class RefreshSerializer(serializers.ModelSerializer[MaterializationRefresh]):
+    """What one refresh came to."""
+
+    class Meta:
+        model = MaterializationRefresh
+        fields: ClassVar = [
+            "id", "run", "requested_by", "ended_at", "state", "way", "reason", "n_groups",
+            "n_changed_groups", "n_dirty_groups", "n_commits", "changed_bytes", "all_bytes",
+            "seconds",
+        ]  # fmt: skip
+
+
+class SetMaterializationSerializer(serializers.Serializer[Any]):
+    """What is defined; with a version it changes what there is."""
+
+    lake = serializers.CharField(max_length=32)
+    name = serializers.CharField(max_length=257, help_text="db.table of the result")
+    sql = serializers.CharField(max_length=LONGEST_SQL)
+    every_minutes = serializers.IntegerField(
+        default=EVERY_MINUTES, min_value=LEAST_MINUTES, max_value=MOST_MINUTES
+    )
+
+
+class EditMaterializationSerializer(serializers.Serializer[Any]):
+    """What is changed, as of the version that was read."""
+
+    sql = serializers.CharField(max_length=LONGEST_SQL)
+    every_minutes = serializers.IntegerField(min_value=LEAST_MINUTES, max_value=MOST_MINUTES)
+    version = serializers.IntegerField(min_value=0)
+
+
+class CheckDefinitionSerializer(serializers.Serializer[Any]):
+    """A definition to be checked."""
+
+    sql = serializers.CharField(max_length=LONGEST_SQL)
+
+
+class CheckedDefinitionSerializer(serializers.Serializer[Any]):
+    """What was read out of a definition."""
+
+    tables = serializers.ListField(child=serializers.CharField())
+    dimensions = serializers.ListField(child=serializers.CharField())
+    aggregates = serializers.ListField(child=serializers.CharField())
+
+
+class RefreshNowSerializer(serializers.Serializer[Any]):
+    """Whether everything is computed again."""
+
+    is_full = serializers.BooleanField(default=False)
+
+
+class PauseMaterializationSerializer(serializers.Serializer[Any]):
+    """Whether it is refreshed on schedule."""
+
+    paused = serializers.BooleanField()
+
+
+class DeleteMaterializationSerializer(serializers.Serializer[Any]):
+    """The name, typed, and the version that was read."""
+
+    typed = serializers.CharField(max_length=257)
+    version = serializers.IntegerField(min_value=0)

@@ -1,0 +1,67 @@
+"""What the portal asks of the program that refreshes materializations, and what it answers."""
+
+from typing import Any, Literal
+
+import msgspec
+
+from pipelines.commits.domain.positions import Position
+
+RESULTS = "refreshed"
+"""The folder of results below the spool's, a file for each materialization."""
+DISTINCT = "__distinct"
+"""What follows the location of a table where its distinct values are counted."""
+
+State = Literal["done", "failed"]
+
+
+class Order(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One materialization to refresh."""
+
+    id: int
+    sql: str
+    db: str
+    table: str
+    location: str
+    owner: str
+    """What identifies the materialization in the commits of its table."""
+    is_full: bool = False
+
+
+class Request(msgspec.Struct, frozen=True):
+    """The materializations of one run."""
+
+    orders: tuple[Order, ...]
+
+
+class Refreshed(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What became of one order."""
+
+    id: int
+    state: State
+    code: str = ""
+    """Of the error, if it failed."""
+    reason: str = ""
+    """Why it went the way that it went, or why it failed."""
+    way: str = ""
+    positions: dict[str, Position] = {}
+    has_floats: bool = False
+    n_groups: int = 0
+    n_changed_groups: int = 0
+    n_dirty_groups: int = 0
+    n_commits: int = 0
+    changed_bytes: int = 0
+    all_bytes: int = 0
+    seconds: float = 0.0
+
+
+class Note(msgspec.Struct, frozen=True):
+    """What a commit of the table says besides its positions."""
+
+    definition: str
+    """The digest of the definition that it was computed by."""
+    n_since_full: int = 0
+
+
+def read_request(params: Any) -> Request:
+    """Read a request."""
+    return msgspec.convert(params, Request)

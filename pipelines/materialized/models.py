@@ -1,0 +1,123 @@
+"""Materializations of a lake, and what each refresh of one came to."""
+
+from typing import ClassVar, Self
+
+from django.db import models
+
+from pipelines.materialized.domain.definition import Definition, read_definition
+from portal.access.models import User
+from portal.lake.ids import LakeId
+from portal.lake.names import TableName
+
+EVERY_MINUTES = 15
+
+
+class MaterializationQuerySet(models.QuerySet["Materialization"]):
+    """Materializations, cut to what somebody may see."""
+
+    def for_user(self, user: User) -> Self:
+        """Keep those that `user` may see: admins and operators all, others their own."""
+        if not user.is_authenticated:
+            return self.none()
+        return self if user.is_lake_staff else self.filter(owner=user.username)
+
+
+class Materialization(models.Model):
+    """One definition and the table in which its result is kept."""
+
+    lake = models.CharField(max_length=32)
+    db = models.CharField(max_length=128, help_text="of the table with the result")
+    table = models.CharField(max_length=128)
+    location = models.CharField(max_length=1024)
+    identity = models.UUIDField(help_text="in the commits of the table: whose it is")
+    owner = models.CharField(max_length=150, help_text="by whose rights the sources are read")
+    sql = models.TextField()
+    every_minutes = models.PositiveIntegerField(default=EVERY_MINUTES)
+    is_paused = models.BooleanField(default=False)
+    version = models.PositiveIntegerField(default=0)
+    set_by = models.CharField(max_length=150)
+    set_at = models.DateTimeField()
+    next_at = models.DateTimeField(help_text="when it is refreshed next")
+    tried_at = models.DateTimeField(null=True, help_text="when the last refresh ended")
+    fresh_at = models.DateTimeField(null=True, help_text="its sources up to then are in it")
+    problem = models.TextField(blank=True, help_text="why it could not be refreshed last time")
+    problem_code = models.CharField(max_length=64, blank=True)
+    way = models.CharField(max_length=16, blank=True, help_text="of the last refresh")
+    reason = models.TextField(blank=True, help_text="why it went that way")
+    has_floats = models.BooleanField(default=False)
+    n_groups = models.BigIntegerField(default=0)
+    n_dirty_groups = models.BigIntegerField(default=0)
+    seconds = models.FloatField(default=0)
+    positions = models.JSONField(default=dict, help_text="commits of the sources, by table")
+
+    objects = MaterializationQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["lake", "db", "table"], name="materialized_once")
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["lake", "next_at"], name="materialized_next"),
+            models.Index(fields=["owner"], name="materialized_owner"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.db}.{self.table}"
+
+    @property
+    def hive(self) -> TableName:
+        """The table with the result as the platform knows it."""
+        return TableName(LakeId(self.lake), self.db, self.table)
+
+    @property
+    def definition(self) -> Definition:
+        """The definition as it was checked."""
+        return read_definition(self.sql)
+
+    @property
+    def badge(self) -> str:
+        """How it stands, as pages show it."""
+        if self.problem:
+            return "MATERIALIZED_PROBLEM"
+        if self.is_paused:
+            return "MATERIALIZED_PAUSED"
+        return "MATERIALIZED_FRESH" if self.fresh_at else "MATERIALIZED_NEW"
+
+
+class MaterializationRefresh(models.Model):
+    """What one refresh came to."""
+
+    materialization = models.ForeignKey(
+        Materialization, on_delete=models.CASCADE, related_name="refreshes"
+    )
+    run = models.CharField(max_length=64)
+    requested_by = models.CharField(max_length=150)
+    ended_at = models.DateTimeField()
+    state = models.CharField(max_length=16, help_text="done or failed")
+    way = models.CharField(max_length=16, blank=True, help_text="incremental, full or nothing")
+    reason = models.TextField(blank=True)
+    n_groups = models.BigIntegerField(default=0)
+    n_changed_groups = models.BigIntegerField(default=0)
+    n_dirty_groups = models.BigIntegerField(default=0)
+    n_commits = models.PositiveIntegerField(default=0)
+    changed_bytes = models.BigIntegerField(default=0)
+    all_bytes = models.BigIntegerField(default=0)
+    seconds = models.FloatField(default=0)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["materialization", "run"], name="materialized_refresh_once"
+            )
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["materialization", "ended_at"], name="materialized_refresh_last")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.materialization} at {self.ended_at}"
+
+    @property
+    def badge(self) -> str:
+        """What it came to, as pages show it."""
+        return "REFRESH_FAILED" if self.state == "failed" else f"REFRESH_{self.way.upper()}"

@@ -1,0 +1,89 @@
+"""What a person may define: over tables that they see, in a database in which they may create.
+
+It is looked at when a definition is set and again before each refresh, by the rights of who owns it
+then: a result shows what its sources hold.
+"""
+
+from typing import Any
+
+from pipelines.materialized.domain.definition import Definition
+from portal.access.models import User
+from portal.access.visibility import may_see
+from portal.connectors.metastore import Metastore
+from portal.lake.errors import NotVisible, RuleViolation
+from portal.lake.ids import LakeId
+from portal.lake.names import TableName
+
+
+def check_sources(
+    metastore: Metastore, lake: LakeId, definition: Definition, *, user: User
+) -> None:
+    """Refuse sources that the person may not see, or whose commits cannot be read.
+
+    Raises:
+        RuleViolation: `materialized.source`; it says the same of a table that is not there.
+    """
+    for one in definition.tables:
+        name = TableName(lake, one.db, one.table)
+        struct = metastore.table_or_none(name)
+        if struct is None or not may_see(user, name, owner=struct.owner or ""):
+            raise RuleViolation(
+                "materialized.source",
+                f"There is no table {name} in the lake that {user.username} may see. Correct the "
+                "name, or leave the table out.",
+                table=str(name),
+            )
+        if not _is_versioned(struct):
+            raise RuleViolation(
+                "materialized.source",
+                f"{name} is neither a Hudi nor an Iceberg table, so nobody knows what of it "
+                "changed.",
+                table=str(name),
+            )
+
+
+def location_of(metastore: Metastore, target: TableName, *, user: User) -> str:
+    """Return where a new table of a database goes to.
+
+    Raises:
+        RuleViolation: `materialized.database`, there is none in which the person may create.
+    """
+    try:
+        database = metastore.database(target.db)
+    except NotVisible:
+        database = None
+    owner = "" if database is None else str(database.ownerName or "")
+    if database is None or not may_see(user, target, owner=owner):
+        raise RuleViolation(
+            "materialized.database",
+            f"There is no database {target.db} in which {user.username} may create a table: its "
+            "owner and its administrators may.",
+            database=target.db,
+        )
+    return f"{str(database.locationUri).rstrip('/')}/{target.table}"
+
+
+def check_place(metastore: Metastore, target: TableName, *, location: str) -> None:
+    """Refuse a name that another table has.
+
+    Raises:
+        RuleViolation: `materialized.taken`.
+    """
+    struct = metastore.table_or_none(target)
+    if struct is None:
+        return
+    place = str(struct.sd.location or "").rstrip("/") if struct.sd else ""
+    if place != location.rstrip("/"):
+        raise RuleViolation(
+            "materialized.taken", f"There is another table {target}. Choose another name."
+        )
+
+
+def _is_versioned(struct: Any) -> bool:
+    parameters = {key.lower(): str(value) for key, value in (struct.parameters or {}).items()}
+    reader = str(struct.sd.inputFormat or "").lower() if struct.sd else ""
+    return (
+        parameters.get("table_type", "").lower() == "iceberg"
+        or parameters.get("spark.sql.sources.provider", "").lower() == "hudi"
+        or "hudi" in reader
+    )

@@ -1,0 +1,29 @@
+"""The navigation entry and the words of materializations."""
+
+from collections.abc import Mapping
+
+from portal.access.models import STAFF
+from portal.access.registry import Page, register_page
+from portal.ui.frame.states import Badge, register_badges
+
+BADGES: Mapping[str, Badge] = {
+    "MATERIALIZED_FRESH": Badge("Refreshed", "circle-check", "good"),
+    "MATERIALIZED_NEW": Badge("Not computed yet", "circle-dashed", "quiet"),
+    "MATERIALIZED_PAUSED": Badge("Paused", "player-pause", "warn"),
+    "MATERIALIZED_PROBLEM": Badge(
+        "Not refreshed", "alert-circle", "bad", "The last refresh failed; its page says why."
+    ),
+    "REFRESH_INCREMENTAL": Badge("By changes", "circle-check", "good"),
+    "REFRESH_FULL": Badge("In full", "database", "quiet"),
+    "REFRESH_NOTHING": Badge("Nothing to do", "circle-dashed", "quiet"),
+    "REFRESH_FAILED": Badge("Failed", "circle-x", "bad"),
+}
+
+
+def register_pages() -> None:
+    """Add the page and the words."""
+    register_badges(BADGES)
+    added = frozenset({"pipelines:materialization-new"})
+    register_page(
+        Page("pipelines", "Materializations", "pipelines:materializations", 40, STAFF, also=added)
+    )

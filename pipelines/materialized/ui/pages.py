@@ -1,0 +1,100 @@
+"""Pages of materializations: the list, one with its refreshes, and the editor."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods
+
+from pipelines.materialized.selectors.materializations import (
+    MaterializationFilter,
+    RefreshFilter,
+    get_materialization_for_user,
+    materializations_visible,
+    refreshes_of,
+)
+from pipelines.materialized.services.definitions import (
+    definition_read,
+    materialization_create,
+    materialization_edit,
+)
+from pipelines.materialized.services.requests import open_run_of
+from pipelines.materialized.ui.forms import STARTING, MaterializationForm
+from pipelines.materialized.ui.tables import MATERIALIZATIONS, REFRESHES, row_url
+from portal.lake.errors import PortalError
+from portal.ui.frame.context import current_lake, person
+from portal.ui.lists.answers import list_response
+
+_EDIT = "pipelines/materialization_edit.html"
+
+
+@require_GET
+def materializations(request: HttpRequest) -> HttpResponseBase:
+    """List the materializations that the person may see."""
+    rows = materializations_visible(current_lake(request), person(request))
+    filterset = MaterializationFilter(request.GET, queryset=rows)
+    return list_response(request, MATERIALIZATIONS, filterset=filterset, context={})
+
+
+@require_GET
+def materialization(request: HttpRequest, number: int) -> HttpResponseBase:
+    """Show one materialization: its definition, its plan, and its refreshes."""
+    found = get_materialization_for_user(number, person(request))
+    filterset = RefreshFilter(request.GET, queryset=refreshes_of(found))
+    context = {"found": found, "definition": found.definition, "run": open_run_of(found)}
+    return list_response(request, REFRESHES, filterset=filterset, context=context)
+
+
+@require_http_methods(["GET", "POST"])
+def materialization_new(request: HttpRequest) -> HttpResponse:
+    """Define a materialization; `check` shows what was read out of it and saves nothing."""
+    lake = current_lake(request)
+    form = MaterializationForm(request.POST or None, initial={"sql": STARTING})
+    checked = None
+    if form.is_valid():
+        data = form.cleaned_data
+        try:
+            checked = definition_read(data["sql"])
+            if request.POST.get("do") != "check":
+                made = materialization_create(
+                    lake,
+                    data["name"],
+                    data["sql"],
+                    every_minutes=data["every_minutes"],
+                    user=person(request),
+                    now=timezone.now(),
+                )
+                messages.success(request, f"{made} is defined; it is computed soon.")
+                return HttpResponseRedirect(row_url(made))
+        except PortalError as error:
+            form.refuse(error)
+    context = {"form": form, "lake": lake, "checked": checked}
+    return render(request, _EDIT, context, status=form.status)
+
+
+@require_http_methods(["GET", "POST"])
+def materialization_change(request: HttpRequest, number: int) -> HttpResponse:
+    """Change a definition or its schedule."""
+    user = person(request)
+    found = get_materialization_for_user(number, user)
+    form = MaterializationForm.of(found, request.POST or None)
+    checked = None
+    if form.is_valid():
+        data = form.cleaned_data
+        try:
+            checked = definition_read(data["sql"])
+            if request.POST.get("do") != "check":
+                materialization_edit(
+                    found,
+                    data["sql"],
+                    every_minutes=data["every_minutes"],
+                    version=data["version"],
+                    user=user,
+                    now=timezone.now(),
+                )
+                messages.success(request, f"{found} is changed.")
+                return HttpResponseRedirect(row_url(found))
+        except PortalError as error:
+            form.refuse(error)
+    context = {"form": form, "lake": found.lake, "found": found, "checked": checked}
+    return render(request, _EDIT, context, status=form.status)

@@ -1,0 +1,1 @@
+"""Materializations in the portal."""

@@ -1,0 +1,131 @@
+"""The pages and the API of materializations."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from pipelines.materialized.services.definitions import materialization_create
+from pipelines.models import Materialization, MaterializationRefresh
+from portal.access.models import User
+from portal.runs.models import Run
+from tests.component.conftest import People
+from tests.support.materialized_lake import SQL, MaterializedLake
+
+pytestmark = pytest.mark.django_db
+NOW = datetime(2026, 11, 21, 2, 0, tzinfo=UTC)
+
+
+def client(user: User) -> Client:
+    made = Client()
+    made.force_login(user)
+    return made
+
+
+def page(user: User, name: str, *args: Any, query: str = "", status: int = 200) -> str:
+    answer = client(user).get(reverse(f"pipelines:{name}", args=args) + query)
+    assert answer.status_code == status, answer
+    streamed = getattr(answer, "streaming_content", None)
+    return (b"".join(streamed) if streamed else answer.content).decode()
+
+
+@pytest.fixture
+def found(hive: MaterializedLake, people: People) -> Materialization:
+    row = materialization_create("main", "marts.days", SQL, user=people.owner, now=NOW)
+    MaterializationRefresh.objects.create(
+        materialization=row,
+        run="1",
+        requested_by="olga",
+        ended_at=NOW,
+        state="done",
+        way="incremental",
+        reason="2 commits changed rows.",
+        n_dirty_groups=4,
+    )
+    return row
+
+
+def test_pages_show_definition_plan_and_history(found: Materialization, people: People) -> None:
+    assert "marts.days" in page(people.owner, "materializations")
+    assert "marts.days" not in page(people.stranger, "materializations")
+    assert len(page(people.admin, "materializations", query="?format=csv").splitlines()) == 2
+    Materialization.objects.update(problem="Written by somebody else.", has_floats=True)
+    one = page(people.owner, "materialization", found.pk)
+    for said in ("shop.orders", "2 commits changed rows.", "By changes", "drifts", "somebody else"):
+        assert said in one
+    csv = page(people.owner, "materialization", found.pk, query="?format=csv&way=incremental")
+    assert len(csv.splitlines()) == 2
+    page(people.stranger, "materialization", found.pk, status=404)
+    page(people.stranger, "materialization-edit", found.pk, status=404)
+
+
+def test_the_editor_checks_before_it_saves(hive: MaterializedLake, people: People) -> None:
+    olga, url = client(people.owner), reverse("pipelines:materialization-new")
+    assert "GROUP BY" in olga.get(url).content.decode()
+    said = {"name": "marts.days", "sql": f"{SQL} LIMIT 3", "every_minutes": 5}
+    answer = olga.post(url, said)
+    assert answer.status_code == 400
+    assert "LIMIT: all groups are kept" in answer.content.decode()
+    said["sql"] = SQL
+    checked = olga.post(url, {**said, "do": "check"})
+    assert "It can be kept by changes" in checked.content.decode()
+    assert not Materialization.objects.exists()
+    assert olga.post(url, said).status_code == 302
+    row = Materialization.objects.get()
+    url = reverse("pipelines:materialization-edit", args=[row.pk])
+    assert "count(*)" in olga.get(url).content.decode()
+    other = {"sql": SQL.replace("count(*)", "max(id)"), "every_minutes": 7, "name": "a.b"}
+    assert olga.post(url, {**other, "version": 7}).status_code == 409
+    assert olga.post(url, {**other, "version": 0}).status_code == 302
+    row.refresh_from_db()
+    assert (str(row), row.version, row.every_minutes) == ("marts.days", 1, 7)
+
+
+def test_people_refresh_pause_and_delete(found: Materialization, people: People) -> None:
+    olga = client(people.owner)
+    for name, data in (
+        ("refresh", {"full": "1"}),
+        ("pause", {"paused": "1"}),
+        ("delete", {"typed": "marts.days", "version": "0"}),
+    ):
+        url = reverse(f"pipelines:materialization-{name}", args=[found.pk])
+        assert client(people.stranger).post(url, data).status_code == 404
+        assert olga.post(url, data).status_code == 302
+    assert Run.objects.get().params == {"ids": [found.pk], "is_full": True}
+    assert not Materialization.objects.exists()
+
+
+def test_the_api_does_what_the_pages_do(hive: MaterializedLake, people: People) -> None:
+    olga = client(people.owner)
+
+    def post(page: str, *args: int, status: int, **data: Any) -> Any:
+        url = reverse(f"pipelines-api:{page}", args=args)
+        answer = olga.post(url, data, content_type="application/json")
+        assert answer.status_code == status, answer.content
+        return answer.json() if answer.content else None
+
+    def get(name: str, *args: int) -> Any:
+        return olga.get(reverse(f"pipelines-api:{name}", args=args)).json()
+
+    assert post("materialization-check", sql=SQL, status=200) == {
+        "tables": ["shop.orders"],
+        "dimensions": ["dt"],
+        "aggregates": ["n"],
+    }
+    refused = post("materialization-check", sql=f"{SQL} ORDER BY 1", status=400)
+    assert refused["code"] == "materialized.definition"
+    key = post("materializations", lake="main", name="marts.days", sql=SQL, status=201)["id"]
+    assert get("materializations")["results"][0]["name"] == "marts.days"
+    assert get("materialization", key)["positions"] == {}
+    run = post("materialization-refresh", key, status=202)["id"]
+    assert str(Run.objects.get().pk) == run
+    assert get("materialization-refreshes", key)["results"] == []
+    other = {"sql": SQL.replace("count(*)", "max(id)"), "every_minutes": 7}
+    post("materialization", key, version=3, status=409, **other)
+    assert post("materialization", key, version=0, status=200, **other)["version"] == 1
+    post("materialization-pause", key, paused=True, status=204)
+    assert get("materialization", key)["is_paused"]
+    post("materialization-delete", key, typed="x", version=1, status=400)
+    post("materialization-delete", key, typed="marts.days", version=1, status=204)

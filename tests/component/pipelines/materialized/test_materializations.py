@@ -1,0 +1,194 @@
+"""Who may define a materialization, when it is refreshed, and what a refresh leaves."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from pipelines.commits.domain.positions import Position
+from pipelines.materialized.domain.messages import RESULTS, Refreshed, read_request
+from pipelines.materialized.run_kinds import MaterializeKind
+from pipelines.materialized.services.definitions import (
+    materialization_create,
+    materialization_delete,
+    materialization_edit,
+    materialization_pause,
+)
+from pipelines.materialized.services.requests import (
+    KIND,
+    refresh_request,
+    refreshes_due,
+    request_of,
+)
+from pipelines.materialized.services.results import refreshes_failed, refreshes_take
+from pipelines.models import Materialization, MaterializationRefresh
+from portal.access.models import User
+from portal.audit.models import AuditEvent
+from portal.lake.errors import PortalError, RuleViolation, StaleState
+from portal.runs.models import Run
+from portal.runs.records.spools import new_spool, open_spool
+from tests.component.conftest import People
+from tests.support.materialized_lake import SQL, MaterializedLake
+
+pytestmark = pytest.mark.django_db
+NOW = datetime(2026, 11, 21, 2, 0, tzinfo=UTC)
+OTHER = SQL.replace("count(*)", "max(id)")
+
+
+def create(user: User, name: str = "marts.days", sql: str = SQL, **other: Any) -> Materialization:
+    return materialization_create("main", name, sql, user=user, now=NOW, **other)
+
+
+def edit(row: Materialization, user: User, sql: str = OTHER, version: int = 0) -> None:
+    materialization_edit(row, sql, every_minutes=5, version=version, user=user, now=NOW)
+
+
+def took(row: Materialization, run: Run, **said: Any) -> Materialization:
+    """Take in the result of a run as the program writes it."""
+    if not run.spool:
+        spool = new_spool(run)
+        spool.create()
+        run.spool = str(spool.root)
+        run.save(update_fields=["spool"])
+    spool = open_spool(run)
+    place = spool.results.child(RESULTS)
+    spool.fs.make_directories(place, mode=0o700)
+    found = Refreshed(row.pk, **{"state": "done", "way": "full", **said})
+    spool.fs.replace(place.child(f"{row.pk}.json"), msgspec.json.encode(found))
+    refreshes_take(run, now=NOW + timedelta(minutes=1))
+    row.refresh_from_db()
+    return row
+
+
+def test_people_define_over_what_they_see_in_databases_of_theirs(
+    hive: MaterializedLake, people: People
+) -> None:
+    row = create(people.owner)
+    assert (str(row), row.location) == ("marts.days", "file:/lake/marts.db/days")
+    assert create(people.owner).pk == row.pk, "the same again changes nothing"
+    actions = list(AuditEvent.objects.values_list("action", flat=True))
+    assert actions == ["materialized.created"]
+
+
+@pytest.mark.parametrize(
+    ("who", "name", "sql", "code"),
+    [
+        ("stranger", "marts.days", SQL, "materialized.source"),
+        ("owner", "marts.days", SQL.replace("orders", "secret"), "materialized.source"),
+        ("owner", "marts.days", SQL.replace("orders", "nope"), "materialized.source"),
+        ("owner", "marts.days", SQL.replace("orders", "files"), "materialized.source"),
+        ("owner", "shop.days", SQL, "materialized.database"),
+        ("owner", "nope.days", SQL, "materialized.database"),
+        ("owner", "marts.taken", SQL, "materialized.taken"),
+        ("owner", "days", SQL, "name.table"),
+        ("owner", "marts.days", f"{SQL} HAVING count(*) > 1", "materialized.definition"),
+    ],
+)
+def test_what_may_not_be_defined_says_why(
+    hive: MaterializedLake, people: People, who: str, name: str, sql: str, code: str
+) -> None:
+    hive.made["taken"] = "file:/somewhere"
+    with pytest.raises(PortalError) as refused:
+        create(getattr(people, who), name, sql)
+    assert refused.value.code == code
+    assert not Materialization.objects.exists()
+
+
+def test_a_definition_is_changed_by_version_and_read_by_the_rights_of_who_changed_it(
+    hive: MaterializedLake, people: People
+) -> None:
+    row = create(people.owner)
+    with pytest.raises(RuleViolation, match="already"):
+        create(people.admin)
+    edit(row, people.admin)
+    with pytest.raises(StaleState):
+        edit(row, people.owner)
+    row.refresh_from_db()
+    assert (row.owner, row.version, row.sql) == ("ada", 1, OTHER)
+    for _ in range(2):
+        materialization_pause(row, paused=True, user=people.admin, now=NOW)
+    with pytest.raises(RuleViolation, match=r"Type marts\.days"):
+        materialization_delete(row, typed="x", version=1, user=people.admin, now=NOW)
+    materialization_delete(row, typed="marts.days", version=1, user=people.admin, now=NOW)
+    actions = list(AuditEvent.objects.order_by("seq").values_list("action", flat=True))
+    assert actions == [
+        "materialized.created",
+        "materialized.edited",
+        "materialized.paused",
+        "materialized.deleted",
+    ]
+
+
+def test_what_is_due_is_refreshed_in_one_run(hive: MaterializedLake, people: People) -> None:
+    first, second = create(people.owner), create(people.owner, "marts.others")
+    assert refreshes_due("main", now=NOW) == 2
+    assert refreshes_due("main", now=NOW + timedelta(hours=1)) == 0, "one has not ended"
+    run = Run.objects.get(kind=KIND)
+    orders = read_request(request_of(run)).orders
+    assert [(one.table, one.is_full) for one in orders] == [("days", False), ("others", False)]
+    assert orders[0].owner == str(first.identity)
+
+    asked = refresh_request(first, is_full=True, by="olga", now=NOW + timedelta(minutes=1))
+    assert refresh_request(first, is_full=False, by="olga", now=NOW).pk == asked.pk
+    assert "refreshes first" in MaterializeKind().waits(asked, now=NOW)
+    assert MaterializeKind().waits(run, now=NOW) == ""
+    Run.objects.update(finished_at=NOW)
+    assert MaterializeKind().waits(asked, now=NOW) == ""
+    materialization_pause(second, paused=True, user=people.owner, now=NOW)
+    assert refreshes_due("main", now=NOW + timedelta(minutes=14)) == 0
+    assert refreshes_due("main", now=NOW + timedelta(minutes=15)) == 1
+
+
+def test_rights_that_ended_keep_it_from_being_refreshed(
+    hive: MaterializedLake, people: People
+) -> None:
+    row = create(people.owner)
+    run = refresh_request(row, is_full=False, by="olga", now=NOW)
+
+    def problem() -> str:
+        assert read_request(request_of(run)).orders == ()
+        row.refresh_from_db()
+        return row.problem_code
+
+    hive.owner_of["orders"] = "sam"
+    assert problem() == "materialized.source"
+    hive.owner_of["orders"], hive.owners["marts"] = "olga", "sam"
+    assert problem() == "materialized.database"
+    hive.owners["marts"], hive.made["days"] = "olga", "file:/somewhere/else"
+    assert problem() == "materialized.taken"
+    hive.made["days"] = row.location
+    assert len(read_request(request_of(run)).orders) == 1, "its own table is no other's"
+    User.objects.filter(username="olga").update(is_active=False)
+    assert problem() == "materialized.owner"
+
+
+def test_a_refresh_is_taken_in_once(hive: MaterializedLake, people: People) -> None:
+    row = create(people.owner)
+    run = refresh_request(row, is_full=False, by="olga", now=NOW)
+    positions = {"shop.orders": Position("t", "7")}
+    for _ in range(2):
+        took(row, run, reason="New.", n_groups=3, seconds=1.5, positions=positions)
+    assert (row.badge, row.way, row.n_groups, row.problem) == ("MATERIALIZED_FRESH", "full", 3, "")
+    assert row.fresh_at == NOW, "what came after it was asked for may be missing"
+    assert row.positions == {"shop.orders": {"table": "t", "commit": "7"}}
+    assert MaterializationRefresh.objects.count() == 1
+
+    Run.objects.update(finished_at=NOW)
+    later = refresh_request(row, is_full=False, by="olga", now=NOW + timedelta(minutes=9))
+    took(row, later, state="failed", code="commits.foreign_write", reason="Written.", way="")
+    assert (row.badge, row.fresh_at, row.n_groups) == ("MATERIALIZED_PROBLEM", NOW, 3)
+    assert row.problem == "Written."
+
+
+def test_a_run_that_fails_says_so_at_what_it_did_not_reach(
+    hive: MaterializedLake, people: People
+) -> None:
+    first, second = create(people.owner), create(people.owner, "marts.others")
+    refreshes_due("main", now=NOW)
+    run = Run.objects.get(kind=KIND)
+    took(first, run)
+    assert refreshes_failed(run, "It broke.", now=NOW) == 1
+    second.refresh_from_db()
+    first.refresh_from_db()
+    assert (first.problem, second.problem) == ("", "It broke.")

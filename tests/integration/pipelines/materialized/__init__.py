@@ -1,0 +1,1 @@
+"""Materializations on real tables."""

@@ -1,0 +1,87 @@
+"""A materialization of one changing table, refreshed in the test's own Spark session."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from pipelines.commits.jobs.changes import Source
+from pipelines.commits.jobs.target import Target
+from pipelines.materialized.domain.definition import read_definition
+from pipelines.materialized.jobs.refresh import Done, Refresh
+from portal.safety.failpoints import Failpoints
+
+EVERYTHING = """
+SELECT dt, upper(city) AS town, count(*) AS n, count(qty) AS n_qty, sum(qty) AS qty,
+  avg(qty) AS mean_qty, sum(price) AS price, avg(price) AS mean,
+  min(qty) AS low, max(price) AS high,
+  count(DISTINCT city) AS cities, count(DISTINCT qty) AS quantities, count_if(qty > 3) AS many
+FROM db.rows WHERE id % 7 <> 3 GROUP BY dt, upper(city)
+"""
+PLAIN = """
+SELECT dt, city, count(*) AS n, count(qty) AS n_qty, sum(qty) AS qty, max(qty) AS high
+FROM db.rows GROUP BY dt, city
+"""
+
+
+class Died(Exception):
+    """The driver, at a failpoint."""
+
+
+class Dying(Failpoints):
+    """Raises where a process would be killed."""
+
+    def __init__(self, moment: str = "") -> None:
+        super().__init__()
+        self.moment = moment
+
+    def reach(self, moment: str) -> None:
+        if moment == self.moment:
+            self.moment = ""
+            raise Died(moment)
+
+
+@dataclass
+class Materialized:
+    """The table of a definition below a folder."""
+
+    spark: SparkSession
+    place: Path
+    sources: Mapping[str, Source]
+    sql: str = EVERYTHING
+    owner: str = "me"
+
+    @property
+    def target(self) -> Target:
+        return Target(
+            self.spark, "db", "kept", f"file:{self.place}", self.owner, "_lw_group",
+            deleted_by=("_lw_n", "0"),
+        )  # fmt: skip
+
+    def refresh(self, *, is_full: bool = False, dying: str = "") -> Done:
+        told: list[str] = []
+        one = Refresh(
+            self.spark, read_definition(self.sql), self.sources, self.target,
+            f"file:{self.place}__distinct", Dying(dying), told.append,
+        )  # fmt: skip
+        return one.run(is_full=is_full)
+
+    def rows(self) -> Counter[Any]:
+        names = read_definition(self.sql).names
+        return Counter(map(tuple, self.target.read().select(*names).collect()))
+
+    def wanted(self) -> Counter[Any]:
+        """Return what the query gives on the tables as they are."""
+        sql = self.sql
+        for name, source in self.sources.items():
+            view = name.replace(".", "_")
+            source.read_at(source.position()).createOrReplaceTempView(view)
+            sql = sql.replace(name, view)
+        return Counter(map(tuple, self.spark.sql(sql).collect()))
+
+    def assert_right(self) -> None:
+        rows, wanted = self.rows(), self.wanted()
+        assert rows == wanted, (rows - wanted, wanted - rows)
