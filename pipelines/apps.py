@@ -4,7 +4,13 @@ from importlib import import_module
 
 from django.apps import AppConfig
 
-CAPABILITIES = ("cdc.control", "cdc.schema_requests", "cdc.reconciling", "cdc.tickets")
+CAPABILITIES = (
+    "cdc.control",
+    "cdc.schema_requests",
+    "cdc.reconciling",
+    "cdc.tickets",
+    "incremental",
+)
 
 
 class PipelinesConfig(AppConfig):

@@ -14,11 +14,15 @@ from pipelines.cdc.reconciling.models import (
 )
 from pipelines.cdc.schema_requests.models import SchemaRequest
 from pipelines.cdc.tickets.models import SchemaTicket
+from pipelines.incremental.models import Layer, LayerAdvance, LayerSource
 
 __all__ = [
     "CapturedTable",
     "ComparisonSchedule",
     "DifferingKey",
+    "Layer",
+    "LayerAdvance",
+    "LayerSource",
     "Pipeline",
     "PipelineMinute",
     "SchemaChange",

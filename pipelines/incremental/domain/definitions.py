@@ -35,7 +35,8 @@ class Layer(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     function: str = ""
     """`module:name` of a PySpark function, instead of SQL."""
     version: str = ""
-    """A column of the result; of two rows with one key the greater one stays."""
+    """A column of the result: of rows with one key that with the greatest stays. Without one the
+    key tells all rows of the result apart."""
     partition: str = ""
     event_time: str = ""
     """A column of the source that changes, which says how far it is."""
@@ -110,13 +111,16 @@ def check_function(name: str, modules: Collection[str]) -> tuple[str, str]:
 def check_key(layer: Layer, record_key: Collection[str]) -> None:
     """Refuse a key by which two rows of the source could become one row of the target.
 
-    `record_key` are the source's; a function or a subquery does not say where columns go.
+    `record_key` are the source's. With a version the greatest stays, so they may; a function or a
+    subquery does not say where columns go.
 
     Raises:
         RuleViolation: `layer.key`.
     """
-    if not layer.sql or has_star(layer.sql):
-        lacking = set(record_key) - set(layer.key) if layer.sql else set()
+    if layer.version or not layer.sql:
+        return
+    if has_star(layer.sql):
+        lacking = set(record_key) - set(layer.key)
     else:
         taken = carried(layer.sql)
         if not taken:
@@ -127,7 +131,7 @@ def check_key(layer: Layer, record_key: Collection[str]) -> None:
             "layer.key",
             f"The key leaves out {', '.join(sorted(lacking))} of the key of {layer.changing}: two "
             "of its rows could become one, and nobody could say what is left when one goes. Select "
-            "the column, and add it to the key.",
+            "the column and add it to the key, or name the column whose greatest value stays.",
             field="key",
         )
 

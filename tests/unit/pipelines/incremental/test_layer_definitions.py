@@ -84,10 +84,12 @@ def test_a_function_is_taken_from_a_listed_module() -> None:
     ],
 )
 def test_the_key_has_the_key_of_the_source(sql: str, key: tuple[str, ...], is_taken: bool) -> None:
-    layer = msgspec.structs.replace(GOOD, sources=(Source("ods.orders"),), sql=sql, key=key)
+    sources = (Source("ods.orders"),)
+    layer = msgspec.structs.replace(GOOD, sources=sources, sql=sql, key=key, version="")
     if is_taken:
         check_key(layer, ["id"])
     else:
         with pytest.raises(RuleViolation, match="id") as caught:
             check_key(layer, ["id"])
         assert caught.value.code == "layer.key"
+    check_key(msgspec.structs.replace(layer, version="n"), ["id"])
