@@ -1,0 +1,1 @@
+"""Reads tables at commits, and writes targets that say how far they have read."""

@@ -1,0 +1,1 @@
+"""Aggregates of tables, kept by what changed in them."""

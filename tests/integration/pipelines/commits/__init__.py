@@ -1,0 +1,1 @@
+"""Changes between commits of real tables."""
