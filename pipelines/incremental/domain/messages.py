@@ -17,6 +17,7 @@ RESULTS = "layers"
 Format = Literal["iceberg", "hudi"]
 Mode = Literal["changes", "full", "backfill"]
 """From the changes since its position, from all rows, or some partitions from all rows."""
+State = Literal["done", "unchanged", "held", "failed"]
 
 
 class Field(msgspec.Struct, frozen=True, array_like=True):
@@ -62,6 +63,8 @@ class LayerOrder(msgspec.Struct, frozen=True, omit_defaults=True):
     full: str = ""
     """Why all rows shall be read."""
     backfill: Range | None = None
+    kept_since: datetime | None = None
+    """Readers of the target need its versions since then."""
 
 
 class Request(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -94,7 +97,7 @@ class Advanced(msgspec.Struct, frozen=True, omit_defaults=True):
 
     id: int
     version: int
-    state: Literal["done", "unchanged", "held", "failed"]
+    state: State
     at: datetime
     mode: Mode = "changes"
     reason: str = ""

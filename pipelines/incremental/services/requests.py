@@ -22,6 +22,7 @@ from pipelines.incremental.services.declaring import check_staff, record
 from pipelines.models import Layer, LayerSource
 from portal.access.actors import Actor
 from portal.access.lakes import get_lake
+from portal.catalog.services.change_readers import change_readers_of
 from portal.catalog.services.watermarks import watermark_of
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure, PortalError, RuleViolation, StaleState
@@ -168,6 +169,7 @@ def _order(
     metastore: Metastore,
     backfill: Mapping[str, str] | None,
 ) -> LayerOrder:
+    readers = change_readers_of(row.hive)
     return LayerOrder(
         id=row.pk,
         version=row.version,
@@ -176,6 +178,7 @@ def _order(
         sources=tuple(_source(row, edge, own, metastore) for edge in row.edges.order_by("pk")),
         full=row.full_reason,
         backfill=Range(**backfill) if backfill else None,
+        kept_since=min((one.since for one in readers if not one.is_capped), default=None),
     )
 
 
