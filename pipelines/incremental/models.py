@@ -1,7 +1,7 @@
 """Layers, the tables that each reads, and what each advance did."""
 
 from datetime import datetime, timedelta
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import msgspec
 from django.db import models
@@ -10,21 +10,10 @@ from pipelines.incremental.domain.definitions import Layer as Definition
 from pipelines.incremental.domain.definitions import read_layer
 from pipelines.incremental.domain.messages import Field
 from pipelines.incremental.domain.states import Facts, Hold, LayerState, hold_of, lag, layer_state
-from portal.access.models import User
-from portal.access.visibility import visible_to
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 
 EVERY_MINUTES = 15
-OWNER_LENGTH = 128
-
-
-class LayerQuerySet(models.QuerySet["Layer"]):
-    """Layers, cut to what somebody may see."""
-
-    def for_user(self, user: User) -> Self:
-        """Keep the layers whose target `user` may see."""
-        return self.filter(visible_to(user))
 
 
 class Layer(models.Model):
@@ -33,7 +22,6 @@ class Layer(models.Model):
     lake = models.CharField(max_length=32)
     db = models.CharField(max_length=128)
     table = models.CharField(max_length=256)
-    owner = models.CharField(max_length=OWNER_LENGTH, blank=True)
     definition = models.JSONField()
     version = models.PositiveIntegerField(default=1)
     location = models.TextField()
@@ -52,15 +40,12 @@ class Layer(models.Model):
     watermark = models.DateTimeField(null=True)
     watermark_reason = models.TextField(blank=True, help_text="why it is not known")
 
-    objects = LayerQuerySet.as_manager()
-
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["lake", "db", "table"], name="layers_target_once")
         ]
         indexes: ClassVar = [
             models.Index(fields=["lake", "next_at"], name="layers_next"),
-            models.Index(fields=["owner"], name="layers_owner"),
         ]
 
     def __str__(self) -> str:

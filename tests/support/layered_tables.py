@@ -145,6 +145,35 @@ class LayeredLake:
         (found,) = self.advance(layer, backfill=Range(low, high))
         return found
 
+    def seen(self, layer: Layer, held: Advanced) -> None:
+        """Go on with the columns that a held layer has met."""
+        known = self._known[layer.target]
+        columns = {one.table: one.schema for one in held.edges}
+        edges = tuple(
+            msgspec.structs.replace(one, schema=columns[one.table]) for one in known.edges
+        )
+        self._known[layer.target] = msgspec.structs.replace(known, edges=edges)
+
+    def write_as_somebody_else(self, layer: Layer, *columns: str) -> None:
+        """Commit rows of a target without what a layer's commit says."""
+        place = f"file:{self.root}/{layer.target.partition('.')[2]}"
+        said = {
+            "hoodie.table.name": layer.target.partition(".")[2],
+            "hoodie.datasource.write.recordkey.field": ",".join(layer.key),
+            "hoodie.datasource.write.partitionpath.field": layer.partition,
+            "hoodie.datasource.write.operation": "upsert",
+            "hoodie.record.merge.mode": "COMMIT_TIME_ORDERING",
+            "hoodie.metadata.enable": "false",
+            "hoodie.embed.timeline.server": "false",
+        }
+        rows = self.spark.read.format("hudi").load(place).selectExpr(*columns)
+        rows.write.format("hudi").options(**said).mode("append").save(place)
+
+    def records(self, layer: Layer) -> list[dict[str, Any]]:
+        """Return the target's rows by column."""
+        place = f"file:{self.root}/{layer.target.partition('.')[2]}"
+        return [one.asDict() for one in self.spark.read.format("hudi").load(place).collect()]
+
     def rows(self, layer: Layer) -> list[tuple[Any, ...]]:
         """Return the target's rows in order."""
         place = f"file:{self.root}/{layer.target.partition('.')[2]}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -30,6 +30,8 @@ class Read:
     source: Source
     position: Position
     read_at: datetime
+    zone: tzinfo
+    """Of writers of Hudi tables that do not write instants in UTC."""
 
     @classmethod
     def open(cls, spark: SparkSession, config: LakeConfig, order: SourceOrder) -> "Read":
@@ -41,7 +43,7 @@ class Read:
         else:
             source = open_source(spark, config, name)
         at = datetime.now(UTC)
-        return cls(order, source, source.position(), at)
+        return cls(order, source, source.position(), at, config.zone)
 
     def rows(self) -> DataFrame:
         """Return all rows at the position."""
@@ -86,7 +88,7 @@ class Read:
         if isinstance(self.source, HudiSource):
             config: Any = self.source.client.getTableConfig()
             is_utc = str(config.getTimelineTimezone().name()) == "UTC"
-            return _moment(self.position.commit, is_utc=is_utc)
+            return _moment(self.position.commit, UTC if is_utc else self.zone)
         return None
 
 
@@ -102,7 +104,7 @@ def reads_of(spark: SparkSession, config: LakeConfig, order: LayerOrder) -> Mapp
 def n_commits_since(spark: SparkSession, location: str, since: datetime) -> int:
     """Return how many commits of a target of ours were begun since, with the last one before."""
     timeline = read_timeline(open_client(spark, location))
-    return 1 + sum(_moment(one.instant, is_utc=True) >= since for one in timeline.commits)
+    return 1 + sum(_moment(one.instant, UTC) >= since for one in timeline.commits)
 
 
 def newest_event(rows: DataFrame, column: str) -> datetime | None:
@@ -112,8 +114,8 @@ def newest_event(rows: DataFrame, column: str) -> datetime | None:
     return None if found["at"] is None else datetime.fromtimestamp(found["at"] / 1_000_000, UTC)
 
 
-def _moment(digits: str, *, is_utc: bool) -> datetime:
-    """Return the moment of an instant of Hudi; its writer's zone is taken to be this one's."""
+def _moment(digits: str, zone: tzinfo) -> datetime:
+    """Return the moment of an instant of Hudi."""
     text = digits.ljust(_DIGITS, "0")[:_DIGITS]
-    at = datetime.strptime(text + "000", "%Y%m%d%H%M%S%f").replace(tzinfo=UTC)
-    return at if is_utc else at.replace(tzinfo=None).astimezone(UTC)
+    found = datetime.strptime(text + "000", "%Y%m%d%H%M%S%f").replace(tzinfo=zone)
+    return found.astimezone(UTC)

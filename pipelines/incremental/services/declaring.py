@@ -21,14 +21,13 @@ from pipelines.incremental.domain.definitions import (
 from pipelines.incremental.domain.definitions import Layer as Definition
 from pipelines.incremental.domain.graph import check_graph
 from pipelines.incremental.domain.messages import format_of
-from pipelines.incremental.models import EVERY_MINUTES, OWNER_LENGTH
+from pipelines.incremental.models import EVERY_MINUTES
 from pipelines.models import Layer, LayerSource
 from portal.access.actors import Actor
 from portal.access.lakes import get_lake
 from portal.audit.services import audit_record
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
-from portal.lake.lines import fitted
 from portal.lake.names import TableName
 from portal.lake.reasons import given_reason
 
@@ -81,10 +80,10 @@ def layer_create(
     known = _named(target).first()
     if known is not None and known.layer == layer:
         return known
-    place, owner = _looked_up(target, layer)
+    place = _looked_up(target, layer)
     with transaction.atomic():
         _check_graph(lake, layer, own=None)
-        row = Layer(lake=lake, db=target.db, table=target.table, owner=owner, location=place)
+        row = Layer(lake=lake, db=target.db, table=target.table, location=place)
         _fill(row, layer, timing=timing, by=by, now=now)
         try:
             with transaction.atomic():
@@ -219,8 +218,8 @@ def _check(layer: Definition, timing: Timing) -> None:
     check_layer(layer, modules=settings.LAKEWARDEN_LAYER_MODULES)
 
 
-def _looked_up(target: TableName, layer: Definition, *, is_new: bool = True) -> tuple[str, str]:
-    """Return where the target is and who owns it, after a look at it and at the sources."""
+def _looked_up(target: TableName, layer: Definition, *, is_new: bool = True) -> str:
+    """Return where the target is, after a look at it and at the sources."""
     config = get_lake(str(target.lake))
     with Metastore.connect(config) as metastore:
         for one in layer.sources:
@@ -233,8 +232,7 @@ def _looked_up(target: TableName, layer: Definition, *, is_new: bool = True) -> 
                 "target, or drop that table.",
                 field="target",
             )
-    place = f"{str(database.locationUri).rstrip('/')}/{target.table}"
-    return place, fitted(str(database.ownerName or ""), OWNER_LENGTH)
+    return f"{str(database.locationUri).rstrip('/')}/{target.table}"
 
 
 def _check_source(metastore: Metastore, name: TableName, layer: Definition) -> None:

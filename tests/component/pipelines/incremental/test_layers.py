@@ -70,7 +70,7 @@ def test_staff_creates_a_layer_once_and_nobody_else(hive: LayerLake, now: dateti
         layer_create("main", ORDERS, by=OLGA, now=now)
     row = declare(now)
     assert declare(now).pk == row.pk
-    assert (row.owner, row.location) == ("olga", f"file://{hive.root}/dwd.db/orders")
+    assert row.location == f"file://{hive.root}/dwd.db/orders"
     assert sorted(map(str, row.edges.all())) == ["ods.orders", "ods.shops"]
     assert list(AuditEvent.objects.values_list("action", flat=True)) == ["layers.created"]
 
