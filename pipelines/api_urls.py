@@ -5,6 +5,7 @@ from django.urls import URLPattern
 from pipelines.cdc.control import urls as cdc
 from pipelines.cdc.reconciling import urls as reconciling
 from pipelines.cdc.tickets import urls as tickets
+from pipelines.incremental import urls as incremental
 
 app_name = "pipelines-api"
 
@@ -12,4 +13,5 @@ urlpatterns: list[URLPattern] = [
     *cdc.api_urlpatterns,
     *reconciling.api_urlpatterns,
     *tickets.api_urlpatterns,
+    *incremental.api_urlpatterns,
 ]

@@ -1,15 +1,23 @@
 """Layers, the tables that each reads, and what each advance did."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import ClassVar
 
 import msgspec
 from django.db import models
+from django.utils import timezone
 
 from pipelines.incremental.domain.definitions import Layer as Definition
 from pipelines.incremental.domain.definitions import read_layer
 from pipelines.incremental.domain.messages import Field
-from pipelines.incremental.domain.states import Facts, Hold, LayerState, hold_of, lag, layer_state
+from pipelines.incremental.domain.states import (
+    Facts,
+    Hold,
+    hold_of,
+    lag,
+    layer_state,
+    schema_words,
+)
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 
@@ -61,11 +69,13 @@ class Layer(models.Model):
         """The definition."""
         return read_layer(self.definition)
 
-    def state(self, *, is_held: bool, now: datetime) -> LayerState:
-        """Return its state; `is_held` tells whether a source's columns wait for a person."""
+    @property
+    def badge(self) -> str:
+        """Its state now, as pages show it; of rows that were read with `is_held`."""
         every = timedelta(minutes=self.every_minutes)
+        is_held = bool(getattr(self, "is_held", False))
         facts = Facts(self.is_paused, is_held, self.problem, self.advanced_at, every)
-        return layer_state(facts, now=now)
+        return layer_state(facts, now=timezone.now()).value
 
 
 class LayerSource(models.Model):
@@ -103,13 +113,31 @@ class LayerSource(models.Model):
         """The columns that wait for a person; none: nothing waits."""
         return msgspec.convert(self.found_schema, tuple[Field, ...])
 
-    def lag(self, *, now: datetime) -> timedelta | None:
-        """Return how old the state of the source is that the target has."""
-        return lag(self.read_at, now=now)
+    @property
+    def waits_for(self) -> str:
+        """How the columns that wait differ from those that people have seen."""
+        return schema_words(self.fields, self.found) if self.found_schema else ""
 
-    def hold(self, *, now: datetime) -> Hold | None:
-        """Return what the source must keep for the layer; None: nothing."""
-        return None if self.is_static else hold_of(self.position_at, self.read_at, now=now)
+    @property
+    def lag_seconds(self) -> int | None:
+        """How old the state of the source is that the target has now."""
+        found = lag(self.read_at, now=timezone.now())
+        return None if found is None else int(found.total_seconds())
+
+    @property
+    def hold(self) -> Hold | None:
+        """What the source must keep for the layer now; None: nothing."""
+        if self.is_static:
+            return None
+        return hold_of(self.position_at, self.read_at, now=timezone.now())
+
+    @property
+    def hold_state(self) -> str:
+        """Whether old versions of the source are kept for the layer, in words."""
+        hold = self.hold
+        if hold is None:
+            return ""
+        return "no longer kept" if hold.is_capped else "kept"
 
 
 class LayerAdvance(models.Model):

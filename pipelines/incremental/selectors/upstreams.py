@@ -1,7 +1,5 @@
 """Says how far the targets of layers are, and what their sources must keep for them."""
 
-from django.utils import timezone
-
 from pipelines.models import Layer, LayerSource
 from portal.catalog.services.change_readers import ChangeReader, register_change_readers
 from portal.catalog.services.watermarks import Watermark, register_watermarks
@@ -28,11 +26,10 @@ def table_watermark(table: TableName) -> Watermark | None:
 
 def table_readers(table: TableName) -> list[ChangeReader]:
     """Return the layers that read the changes of a table, with what it keeps for each."""
-    now = timezone.now()
     edges = LayerSource.objects.filter(
         layer__lake=str(table.lake), db=table.db, table=table.table, is_static=False
     )
-    holds = ((edge, edge.hold(now=now)) for edge in edges.select_related("layer"))
+    holds = ((edge, edge.hold) for edge in edges.select_related("layer"))
     return [
         ChangeReader(f"layer {edge.layer}", hold.since, is_capped=hold.is_capped)
         for edge, hold in holds

@@ -2,11 +2,8 @@
 
 from datetime import datetime
 
-import msgspec
 from django.db import transaction
 
-from pipelines.incremental.domain.messages import Field
-from pipelines.incremental.domain.states import schema_words
 from pipelines.incremental.services.declaring import check_staff, record
 from pipelines.models import LayerSource
 from portal.access.actors import Actor
@@ -25,8 +22,8 @@ def schema_accept(edge: LayerSource, *, seen: str, reread: bool, by: Actor, now:
     check_staff(by)
     with transaction.atomic():
         known = LayerSource.objects.select_for_update().select_related("layer").get(pk=edge.pk)
-        words = schema_words(known.fields, known.found)
-        if not known.found_schema or words != seen:
+        words = known.waits_for
+        if not words or words != seen:
             raise StaleState(
                 "layer.schema",
                 f"The columns of {known} changed again, or somebody decided. Reload the page.",
@@ -41,9 +38,3 @@ def schema_accept(edge: LayerSource, *, seen: str, reread: bool, by: Actor, now:
         layer.save(update_fields=["problem", "problem_code", "next_at", "full_reason"])
         data = {"source": str(known), "change": words, "reread": reread}
         record("schema_accepted", layer, data, by=by.name, now=now)
-
-
-def waits_words(edge: LayerSource) -> str:
-    """Return how the columns of a source differ from those that people have seen."""
-    found = msgspec.convert(edge.found_schema, tuple[Field, ...])
-    return schema_words(edge.fields, found) if found else ""
