@@ -68,7 +68,7 @@ def hold_of(
     """Return what a source must keep for a reader; None where nothing was read yet.
 
     A reader that has all commits up to `read_at` needs the version of then. It is held for it no
-    longer than `HOLD`, so that a layer that nobody mends does not fill the storage.
+    longer than `HOLD`, so that a layer that nobody repairs does not fill the storage.
     """
     if position_at is None:
         return None

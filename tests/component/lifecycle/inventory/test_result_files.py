@@ -219,6 +219,7 @@ def test_kinds_that_are_evidence_keep_theirs() -> None:
         "optimizer.keep_queries",
         "observe_tables",
         "observe_hudi",
+        "pipeline.layer",
         "pipelines.cdc_compare",
         "quality.check",
         "quality.try",
