@@ -32,7 +32,9 @@ class Changes:
 class Source(Protocol):
     """A table whose commits can be read."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """The table as people write it: db.table."""
 
     def position(self) -> Position:
         """Return the newest commit that can be read up to."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
+from operator import and_, or_
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -22,6 +23,7 @@ from pipelines.commits.jobs.timelines import open_client, read_timeline
 from portal.lake.names import PartitionName
 
 _META = "_hoodie_"
+_NEVER = "0"
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class HudiSource:
 
     def n_bytes(self, position: Position) -> int:
         """Return the bytes of the files that a read has to do with, as Hudi counts them."""
-        return estimated_bytes(self._at(position.commit))
+        return self._bytes(position.commit)
 
     @contextmanager
     def changes(
@@ -92,7 +94,10 @@ class HudiSource:
             touched = self._touched(found.partitions)
             if touched is not None:
                 before, now = before.where(touched), now.where(touched)
-            n_bytes = estimated_bytes(before) + estimated_bytes(now)
+            n_bytes = sum(
+                self._bytes(one.commit, None if touched is None else found.partitions)
+                for one in (after, upto)
+            )
         known = [name for name in wanted if name in before.columns]
         rows = signed(before.select(*map(_column, known)), now.select(*map(_column, wanted)))
         return Changes(found.meaning, rows, n_bytes)
@@ -125,21 +130,45 @@ class HudiSource:
 
     def _files(self, found: Changed, instant: str) -> dict[str, int]:
         """Return the base files of the touched partitions at an instant, with their bytes."""
+        files: dict[str, int] = {}
+        with self._view() as view:
+            for path in found.partitions:
+                for one in self._listed(view.getLatestBaseFilesBeforeOrOn(path, instant)):
+                    files[str(one.getPath())] = int(one.getFileSize())
+        return files
+
+    def _bytes(self, instant: str, partitions: Sequence[str] | None = None) -> int:
+        """Return the bytes of the files of some partitions at an instant; None: of all."""
+        with self._view() as view:
+            if partitions is None:
+                view.loadAllPartitions()
+                partitions = [str(path) for path in view.getPartitionNames()]
+            return sum(
+                int(one.getTotalFileSize())
+                for path in partitions
+                for one in self._listed(
+                    view.getLatestMergedFileSlicesBeforeOrOn(path, instant or _NEVER)
+                )
+            )
+
+    @contextmanager
+    def _view(self) -> Iterator[Any]:
+        """Give Hudi's view of the files as they are."""
         hudi = self._jvm.org.apache.hudi
         context: Any = self.spark._jsc
         engine = hudi.client.common.HoodieSparkEngineContext(context)
-        settings = hudi.common.config.HoodieMetadataConfig.newBuilder().enable(False).build()
-        manager = hudi.common.table.view.FileSystemViewManager
-        view = manager.createInMemoryFileSystemView(engine, self.client, settings)
+        has_metadata = False  # what Hudi's own index of files says may be behind
+        settings = hudi.common.config.HoodieMetadataConfig.newBuilder()
+        view = hudi.common.table.view.FileSystemViewManager.createInMemoryFileSystemView(
+            engine, self.client, settings.enable(has_metadata).build()
+        )
         try:
-            files = {}
-            for partition in found.partitions:
-                listed = view.getLatestBaseFilesBeforeOrOn(partition, instant)
-                for one in listed.collect(self._jvm.java.util.stream.Collectors.toList()):
-                    files[str(one.getPath())] = int(one.getFileSize())
-            return files
+            yield view
         finally:
             view.close()
+
+    def _listed(self, stream: Any) -> Any:
+        return stream.collect(self._jvm.java.util.stream.Collectors.toList())
 
     def _of_files(self, frame: DataFrame, files: set[str]) -> DataFrame:
         """Return the rows of some base files, of a frame's columns."""
@@ -155,7 +184,7 @@ class HudiSource:
         is_readable = bool(str(self._config.getHiveStylePartitioningEnable()) == "true")
         if not named or not is_readable or self._is_derived():
             return None
-        return reduce(Column.__or__, (_in_partition(path) for path in paths), F.lit(False))
+        return reduce(or_, map(_in_partition, paths))
 
     def _is_derived(self) -> bool:
         """Whether partition paths are made of more than a column's value."""
@@ -167,19 +196,13 @@ class HudiSource:
         return self.spark.sparkContext._jvm
 
 
-def estimated_bytes(frame: DataFrame) -> int:
-    """Return what Spark believes that reading a frame costs."""
-    java: Any = frame._jdf
-    return int(java.queryExecution().optimizedPlan().stats().sizeInBytes())
-
-
 def _in_partition(path: str) -> Column:
     name = PartitionName.parse(path)
     parts = (
         F.col(f"`{key}`").cast("string").eqNullSafe(F.lit(value))
         for key, value in zip(name.keys, name.values, strict=True)
     )
-    return reduce(Column.__and__, parts)
+    return reduce(and_, parts)
 
 
 def _plain(frame: DataFrame) -> DataFrame:

@@ -7,7 +7,7 @@ binary data is text of another form, so only columns that both write alike are r
 
 from collections.abc import Sequence
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -65,7 +65,7 @@ def _as_written(schema: T.StructType) -> T.StructType:
     )
 
 
-def _as_read(fields: Sequence[T.StructField]) -> list[F.Column]:
+def _as_read(fields: Sequence[T.StructField]) -> list[Column]:
     return [
         (
             F.date_from_unix_date(F.col(f"row.`{one.name}`"))
