@@ -42,6 +42,8 @@ FORM = {
     "on_commit": "on",
 }
 
+JSON = "application/json"
+
 
 @pytest.fixture
 def chain(hive: LayerLake, people: People) -> list[Layer]:
@@ -177,25 +179,24 @@ def test_changed_columns_are_shown_and_a_click_goes_on(
 
 def test_the_api_does_the_same(hive: LayerLake, ada: Client, now: datetime) -> None:
     body = {"lake": "main", "definition": to_parsed(ORDERS)}
-    post = {"content_type": "application/json"}
-    made = ada.post("/api/v1/pipelines/layers/", body, **post)
+    made = ada.post("/api/v1/pipelines/layers/", body, JSON)
     assert made.status_code == 201, made.content
     found = made.json()
     assert (found["target"], found["state"], found["version"]) == ("dwd.orders", "LAYER_NEW", 1)
     place = f"/api/v1/pipelines/layers/{found['id']}"
     bad = {**body, "definition": {**body["definition"], "sql": "SELECT 1"}}
-    refused = ada.post("/api/v1/pipelines/layers/", bad, **post)
+    refused = ada.post("/api/v1/pipelines/layers/", bad, JSON)
     assert (refused.status_code, refused.json()["code"]) == (400, "layer.statement")
     edited = {**body, "every_minutes": 30, "version": 1}
-    assert ada.post(f"{place}/edit/", edited, **post).status_code == 204
+    assert ada.post(f"{place}/edit/", edited, JSON).status_code == 204
     assert ada.get(f"{place}/").json()["every_minutes"] == 30
-    assert ada.post(f"{place}/run/", {}, **post).status_code == 202
+    assert ada.post(f"{place}/run/", {}, JSON).status_code == 202
     row = Layer.objects.get()
     took(Run.objects.get(), advanced(row, now))
-    assert ada.post(f"{place}/pause/", {"reason": "so"}, **post).status_code == 204
-    assert ada.post(f"{place}/resume/", {}, **post).status_code == 204
-    assert ada.post(f"{place}/reread/", {"reason": "so"}, **post).status_code == 204
-    backfill = ada.post(f"{place}/backfill/", {"low": "1", "high": "2"}, **post)
+    assert ada.post(f"{place}/pause/", {"reason": "so"}, JSON).status_code == 204
+    assert ada.post(f"{place}/resume/", {}, JSON).status_code == 204
+    assert ada.post(f"{place}/reread/", {"reason": "so"}, JSON).status_code == 204
+    backfill = ada.post(f"{place}/backfill/", {"low": "1", "high": "2"}, JSON)
     assert backfill.status_code == 202
     assert [one["mode"] for one in ada.get(f"{place}/advances/").json()["results"]] == ["changes"]
     edges = ada.get("/api/v1/pipelines/layers/edges/?lake=main").json()["results"]
@@ -204,6 +205,6 @@ def test_the_api_does_the_same(hive: LayerLake, ada: Client, now: datetime) -> N
         ("ods.shops", "dwd.orders"),
     ]
     accept = f"{place}/sources/{edges[0]['id']}/accept/"
-    assert ada.post(accept, {"seen": "new: x int"}, **post).status_code == 409
-    assert ada.post(f"{place}/delete/", {"version": 2}, **post).status_code == 204
+    assert ada.post(accept, {"seen": "new: x int"}, JSON).status_code == 409
+    assert ada.post(f"{place}/delete/", {"version": 2}, JSON).status_code == 204
     assert not Layer.objects.exists()
