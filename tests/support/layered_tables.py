@@ -105,7 +105,7 @@ class LayeredLake:
             sources.append(
                 SourceOrder(
                     table=one.table,
-                    format="hudi",
+                    format="hudi" if one.table.startswith(f"{self.db}.") else "iceberg",
                     location=f"file:{self.root}/{one.table.partition('.')[2]}",
                     is_static=one.is_static,
                     schema=edge.schema if edge else (),

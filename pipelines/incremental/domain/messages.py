@@ -83,7 +83,8 @@ class Edge(msgspec.Struct, frozen=True, omit_defaults=True):
     position_at: datetime | None = None
     """When the commit at `position` was completed."""
     read_at: datetime | None = None
-    """When the newest commit was looked up: the target has all that the source had then."""
+    """When the newest commit was looked up: the target has all that the source had then. None:
+    it has not, for an older commit was still being written."""
     n_commits: int = 0
     """How many commits were read this time."""
     event_time: datetime | None = None

@@ -72,12 +72,19 @@ class Read:
             table=self.order.table,
             position=self.position.commit,
             position_at=self._position_at(),
-            read_at=self.read_at,
+            read_at=None if self._is_behind() else self.read_at,
             n_commits=n_commits,
             event_time=event_time,
             watermark=self.order.watermark,
             schema=schema,
         )
+
+    def _is_behind(self) -> bool:
+        """Whether the source has commits that cannot be read yet, as an older one is not done."""
+        if not isinstance(self.source, HudiSource):
+            return False
+        commits = read_timeline(self.source.client).commits
+        return any(one.completed and one.instant > self.position.commit for one in commits)
 
     def _position_at(self) -> datetime | None:
         if not self.position.commit:

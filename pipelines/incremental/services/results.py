@@ -63,7 +63,7 @@ def _found(run: Run) -> Mapping[int, Advanced]:
 
 @transaction.atomic
 def _take(run: Run, advanced: Advanced, fresh: set[str]) -> str:
-    """Take in one layer; returns its target, empty: it was said before or is no more."""
+    """Take in one layer; returns its target, empty: it is no more, or more was heard of it."""
     row = Layer.objects.select_for_update().filter(lake=run.lake, pk=advanced.id).first()
     if row is None or (row.heard_at is not None and row.heard_at > advanced.at):
         return ""
@@ -81,6 +81,8 @@ def _take(run: Run, advanced: Advanced, fresh: set[str]) -> str:
             "seconds": advanced.seconds,
         },
     )
+    if not is_new:
+        return str(row)
     row.heard_at = advanced.at
     row.problem = advanced.reason if advanced.state in ("failed", "held") else ""
     row.problem_code = advanced.code
@@ -93,7 +95,7 @@ def _take(run: Run, advanced: Advanced, fresh: set[str]) -> str:
         if advanced.version == row.version and row.full_reason == advanced.reason:
             row.full_reason = ""
     row.save()
-    return str(row) if is_new or advanced.state in _HAS_ALL else ""
+    return str(row)
 
 
 def _edge_take(
@@ -107,8 +109,9 @@ def _edge_take(
         if not known.schema:
             known.schema = msgspec.to_builtins(edge.schema)
         known.position, known.position_at = edge.position, edge.position_at
-        known.read_at, known.event_time = edge.read_at, edge.event_time
-        known.watermark, known.watermark_reason = _watermark(row, known, edge, fresh)
+        if edge.read_at is not None:
+            known.read_at, known.event_time = edge.read_at, edge.event_time
+            known.watermark, known.watermark_reason = _watermark(row, known, edge, fresh)
     known.save()
 
 

@@ -184,7 +184,7 @@ def test_the_api_does_the_same(hive: LayerLake, ada: Client, now: datetime) -> N
     found = made.json()
     assert (found["target"], found["state"], found["version"]) == ("dwd.orders", "LAYER_NEW", 1)
     place = f"/api/v1/pipelines/layers/{found['id']}"
-    bad = {**body, "definition": {**body["definition"], "sql": "SELECT 1"}}
+    bad = {**body, "definition": {**to_parsed(ORDERS), "sql": "SELECT 1"}}
     refused = ada.post("/api/v1/pipelines/layers/", bad, JSON)
     assert (refused.status_code, refused.json()["code"]) == (400, "layer.statement")
     edited = {**body, "every_minutes": 30, "version": 1}

@@ -201,6 +201,23 @@ def test_a_target_is_as_far_as_its_event_time_less_lateness_and_tells_those_abov
         assert get_layer_for_user(row.pk, people.admin).badge == state
 
 
+def test_a_commit_that_is_still_written_keeps_the_target_where_it_was(
+    hive: LayerLake, now: datetime
+) -> None:
+    row = declare(now)
+    took(layer_run(row, by=ADA, now=now), advanced(row, now))
+    Run.objects.update(finished_at=now)
+    later = now + timedelta(hours=1)
+    behind = msgspec.structs.replace(edge("ods.orders", later), read_at=None, position="8")
+    edges = (behind, edge("ods.shops", later))
+    took(layer_run(row, by=ADA, now=later), advanced(row, later, edges=edges))
+    assert mark("dwd.orders").at == now - 10 * MINUTE
+    source = LayerSource.objects.get(table="orders")
+    assert (source.position, source.read_at) == ("8", now)
+    row.refresh_from_db()
+    assert row.advanced_at == now
+
+
 def test_clocks_that_are_ahead_do_not_make_a_target_complete(
     hive: LayerLake, now: datetime
 ) -> None:
@@ -290,7 +307,9 @@ def test_all_rows_are_read_once_for_each_reason(hive: LayerLake, now: datetime) 
     took(run, advanced(row, now, mode="full", reason=order.full))
     row.refresh_from_db()
     assert row.full_reason == "ada: another", "what was asked meanwhile is still to come"
-    took(run, advanced(row, now + MINUTE, mode="full", reason="ada: another"))
+    Run.objects.update(finished_at=now)
+    second = layer_run(row, by=ADA, now=now)
+    took(second, advanced(row, now + MINUTE, mode="full", reason="ada: another"))
     row.refresh_from_db()
     assert row.full_reason == ""
 

@@ -12,6 +12,7 @@ from portal.connectors.metastore import Metastore
 from portal.lake.names import TableName
 from portal.safety.failpoints import Failpoints
 from tests.support.hudi_services import submitted
+from tests.support.iceberg_lake import IcebergLake
 from tests.support.layered_tables import LayeredLake
 
 pytestmark = pytest.mark.spark
@@ -126,6 +127,30 @@ def test_changed_columns_hold_the_layer_and_new_ones_come_once_they_were_seen(
         struct = metastore.table(TableName.parse(layered.config.lake, layer.target))
     assert "word" in {one.name for one in struct.sd.cols}
     assert [one.name for one in struct.partitionKeys] == ["dt"]
+
+
+def test_an_iceberg_table_is_followed(layered: LayeredLake, iceberg_lake: IcebergLake) -> None:
+    table = f"{iceberg_lake.db}.{iceberg_lake.table().name}"
+    layer = Layer(
+        target=f"{layered.db}.words",
+        sources=(Source(table),),
+        key=("id",),
+        sql=f"SELECT id, dt, upper(word) AS word FROM {table} WHERE id > 1",
+        partition="dt",
+    )
+    sql = layered.spark.sql
+    (empty,) = layered.advance(layer)
+    assert (empty.state, empty.reason) == ("unchanged", "The source has no commit yet."), empty
+    sql(f"INSERT INTO lake.{table} VALUES (1, 'd0', 'a'), (2, 'd0', 'b'), (3, 'd1', 'c')")
+    (first,) = layered.advance(layer)
+    assert (first.state, first.mode, first.n_upserts) == ("done", "full", 2), first
+    sql(f"UPDATE lake.{table} SET word = 'x', dt = 'd2' WHERE id = 3")
+    sql(f"DELETE FROM lake.{table} WHERE id = 2")
+    sql(f"INSERT INTO lake.{table} VALUES (4, 'd0', 'y')")
+    (second,) = layered.advance(layer)
+    assert (second.mode, second.n_upserts, second.n_deletes) == ("changes", 2, 1), second
+    assert second.edges[0].position_at is not None
+    assert layered.rows(layer) == [("d0", 4, "Y"), ("d2", 3, "X")]
 
 
 def test_keys_that_are_of_several_rows_or_of_none_are_refused(layered: LayeredLake) -> None:
