@@ -8,7 +8,9 @@ from pyspark.sql import functions as F
 
 def doubled(rows: DataFrame, static: Mapping[str, DataFrame]) -> DataFrame:
     """Return each row with twice its number."""
-    return rows.where("qty is not null").select("id", "dt", (F.col("qty") * 2).alias("qty"))
+    return rows.where("qty is not null").select(
+        "id", "dt", (F.col("qty") * 2).cast("smallint").alias("Qty")
+    )
 
 
 def counted(rows: DataFrame, static: Mapping[str, DataFrame]) -> DataFrame:

@@ -39,6 +39,8 @@ from portal.safety.failpoints import Failpoints
 Schemas = Mapping[str, tuple[Field, ...]]
 NEW = "The target has no rows yet."
 _META = "_hoodie_"
+_KEPT_AS = {"int": ("tinyint", "smallint")}
+"""Types of Spark that Hudi keeps as another one."""
 _MOST_COMMITS = 2
 """Of one advance."""
 
@@ -209,6 +211,8 @@ class LayerRun:
     def _result(self, rows: DataFrame) -> DataFrame:
         static = {name: one.rows() for name, one in self.reads.items() if one.order.is_static}
         found = transformed(self.spark, self.order.layer, rows, static, modules=self.modules)
+        # The metastore knows lower case only.
+        found = found.toDF(*(one.lower() for one in found.columns))
         layer = self.order.layer
         for name in (*layer.key, layer.version, layer.partition):
             if name and name not in found.columns:
@@ -229,7 +233,7 @@ class LayerRun:
         """Return a result in the columns of the target, new ones at its end."""
         types = {one.name: one.dataType.simpleString() for one in result.schema}
         for name, kind in self._columns.items():
-            if types.get(name, kind) != kind:
+            if types.get(name, kind) not in (kind, *_KEPT_AS.get(kind, ())):
                 raise RuleViolation(
                     "layer.type",
                     f"Column {name} of {self.order.layer.target} is {kind} and the result has "
@@ -237,7 +241,7 @@ class LayerRun:
                     column=name,
                 )
         wanted = [
-            F.col(f"`{name}`") if name in types else F.lit(None).cast(kind).alias(name)
+            (F.col(f"`{name}`") if name in types else F.lit(None)).cast(kind).alias(name)
             for name, kind in self._columns.items()
         ]
         wanted += [F.col(f"`{name}`") for name in types if name not in self._columns]

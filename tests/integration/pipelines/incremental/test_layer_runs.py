@@ -195,6 +195,11 @@ def test_the_event_time_is_the_greatest_of_all_that_was_read(layered: LayeredLak
     assert second.edges[0].position_at is not None
     (third,) = layered.advance(layer)
     assert (third.state, third.edges[0].event_time) == ("unchanged", second.edges[0].event_time)
+    assert third.edges[0].read_at is not None
+    layered.source.write([(8, "d0", "a", 1, None)])
+    layered.source.begin_before_the_last()
+    (fourth,) = layered.advance(layer)
+    assert (fourth.state, fourth.edges[0].read_at) == ("unchanged", None), fourth
 
 
 @pytest.mark.parametrize(
