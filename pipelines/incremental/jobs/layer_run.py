@@ -8,7 +8,7 @@ the first of the two still names the positions of before.
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 
@@ -81,8 +81,9 @@ class LayerRun:
         held = [f"{name}: {one}" for name, one in words.items() if one]
         if held:
             return self._told(schemas, Came("held", reason="; ".join(held), code="layer.schema"))
-        if not self._changing.position.commit:
+        if not self._changing.position.commit and said is None:
             return self._told(schemas, Came("unchanged", reason="The source has no commit yet."))
+        self._check_there()
         check_key(self.order.layer, self._changing.record_key())
         if self.order.backfill is not None and said is not None:
             return self._backfill(said, schemas)
@@ -107,7 +108,7 @@ class LayerRun:
         """The target, as its one writer sees it."""
         layer = self.order.layer
         db, _, table = layer.target.partition(".")
-        return Target(
+        target = Target(
             self.spark,
             db,
             table,
@@ -115,19 +116,13 @@ class LayerRun:
             owner=f"layer {self.order.id}",
             key=",".join(layer.key),
             metastore=self.config.metastore_uri,
-            settings=target_settings(
-                layer,
-                n_needed=self._n_needed(),
-                parallelism=max(1, self.spark.sparkContext.defaultParallelism // 2),
-            ),
         )
-
-    def _n_needed(self) -> int:
-        """Return how many of the target's commits its readers need, with those of this run."""
-        since = self.order.kept_since
-        if since is None:
-            return 0
-        return n_commits_since(self.spark, self.order.location, since) + _MOST_COMMITS
+        since, needed = self.order.kept_since, 0
+        if since is not None and target.is_there:
+            needed = n_commits_since(self.spark, target.location, since) + _MOST_COMMITS
+        parallelism = max(1, self.spark.sparkContext.defaultParallelism // 2)
+        settings = target_settings(layer, n_needed=needed, parallelism=parallelism)
+        return replace(target, settings=settings)
 
     @property
     def _changing(self) -> Read:
@@ -158,6 +153,16 @@ class LayerRun:
     def _changes(self, said: Written) -> AbstractContextManager[Changes]:
         one = self._changing
         return one.source.changes(said.positions[one.order.table], one.position)
+
+    def _check_there(self) -> None:
+        """Take no source for empty that lost its commits: nothing of it can be read."""
+        one = self._changing
+        if not one.position.commit:
+            raise RuleViolation(
+                "layer.source",
+                f"{one.order.table} has no commit any more. Was it made again? Write to it, or "
+                "pause the layer.",
+            )
 
     def _follow(self, said: Written, schemas: Schemas, changes: Changes) -> Advanced:
         """Write what the changes of the source mean."""
