@@ -114,6 +114,9 @@ class Target:
             **self.settings,
             **options(positions, self.owner, note),
         }
+        if operation == REPLACE:
+            # No row of before is left that needs the columns of before.
+            said["hoodie.datasource.write.schema.allow.auto.evolution.column.drop"] = "true"
         if self.deleted_by is not None:
             said["hoodie.payload.delete.field"] = self.deleted_by[0]
             said["hoodie.payload.delete.marker"] = self.deleted_by[1]

@@ -34,13 +34,14 @@ def read_timeline(client: Any, after: str | None = None) -> Timeline:
         digits, action = str(instant.requestedTime()), str(instant.getAction())
         is_done = bool(instant.isCompleted())
         is_read = after is not None and is_done
+        is_later = is_read and digits > str(after)
         if action in COMMITS or action in SERVICES:
             completed = str(instant.getCompletionTime()) if is_done else ""
             one = Commit(digits, action, completed)
-            commits.append(_described(active, instant, one) if is_read and digits > after else one)  # type: ignore[operator]  # not None where read
+            commits.append(_described(active, instant, one) if is_later else one)
         elif action == "clean" and is_read:
             cleans.append(Clean(digits, _kept_from(active, instant)))
-        elif action in {"rollback", "restore"} and is_read and digits > str(after):
+        elif action in {"rollback", "restore"} and is_later:
             rollbacks.append(Rollback(digits, tuple(_undone(active, instant, action))))
     return Timeline(tuple(commits), tuple(cleans), tuple(rollbacks))
 
