@@ -10,6 +10,7 @@ CAPABILITIES = (
     "cdc.reconciling",
     "cdc.tickets",
     "materialized",
+    "incremental",
 )
 
 

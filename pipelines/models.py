@@ -14,12 +14,16 @@ from pipelines.cdc.reconciling.models import (
 )
 from pipelines.cdc.schema_requests.models import SchemaRequest
 from pipelines.cdc.tickets.models import SchemaTicket
+from pipelines.incremental.models import Layer, LayerAdvance, LayerSource
 from pipelines.materialized.models import Materialization, MaterializationRefresh
 
 __all__ = [
     "CapturedTable",
     "ComparisonSchedule",
     "DifferingKey",
+    "Layer",
+    "LayerAdvance",
+    "LayerSource",
     "Materialization",
     "MaterializationRefresh",
     "Pipeline",

@@ -348,6 +348,8 @@ LAKEWARDEN_RECORDED_QUERY_DAYS = int(os.environ.get("LAKEWARDEN_RECORDED_QUERY_D
 LAKEWARDEN_CHANGELOG_DAYS = int(os.environ.get("LAKEWARDEN_CHANGELOG_DAYS", "7"))
 LAKEWARDEN_CHECK_SAMPLE_DAYS = int(os.environ.get("LAKEWARDEN_CHECK_SAMPLE_DAYS", "14"))
 LAKEWARDEN_CDC_ASIDE_DAYS = int(os.environ.get("LAKEWARDEN_CDC_ASIDE_DAYS", "90"))
+# Modules on the Python path of Spark's driver whose functions layers may call, with commas.
+LAKEWARDEN_LAYER_MODULES = listed("LAKEWARDEN_LAYER_MODULES")
 LAKEWARDEN_RECORDED_QUERY_MIB = int(os.environ.get("LAKEWARDEN_RECORDED_QUERY_MIB", "256"))
 # How much one run of the optimizer takes in hand; larger clusters need more (docs/scale.md).
 LAKEWARDEN_OPTIMIZER_TASKS_A_RUN = int(os.environ.get("LAKEWARDEN_OPTIMIZER_TASKS_A_RUN", "20"))

@@ -40,6 +40,26 @@ NEW_TOPICS = {
     "columns": [{"name": "id", "type": "bigint"}],
 }
 DECISION = {"digest": "@schema_digest", **WORD}
+LAYER, PAUSED_LAYER = ("layer_id",), ("layer_id:paused_layer",)
+SOURCE = (*LAYER, "edge_id:layer_edge")
+API_LAYER = {
+    "target": "shop.made",
+    "sources": [{"table": "shop.orders"}],
+    "key": ["id"],
+    "sql": "SELECT id, dt FROM shop.orders",
+    "partition": "dt",
+}
+LAYER_FORM = {
+    **API_LAYER,
+    "sources": "shop.orders",
+    "key": "id",
+    "lateness_minutes": "0",
+    "kind": "COW",
+    "every_minutes": "15",
+    "version_read": "1",
+}
+RANGE = {"low": "1", "high": "2"}
+SEEN = {"seen": "new: vat int"}
 
 PIPELINES: Mapping[str, Row] = {
     "pipelines:pipelines": Row(STAFF),
@@ -96,6 +116,30 @@ PIPELINES: Mapping[str, Row] = {
     "pipelines-api:table-compare": post_only(STAFF, *TABLE),
     "pipelines-api:comparison-keys": Row(ADMINS, values=COMPARISON),
     "pipelines-api:comparison-repair": post_only(ADMINS, *COMPARISON, **WHY),
+    "pipelines:layers": Row(STAFF),
+    "pipelines:layer-lineage": Row(STAFF),
+    "pipelines:layer-new": Row(STAFF, STAFF, body=LAYER_FORM),
+    "pipelines:layer": Row(STAFF, values=LAYER),
+    "pipelines:layer-edit": Row(STAFF, STAFF, values=LAYER, body=LAYER_FORM),
+    "pipelines:layer-run": post_only(STAFF, *LAYER),
+    "pipelines:layer-pause": post_only(STAFF, *LAYER, **WHY),
+    "pipelines:layer-resume": post_only(STAFF, *PAUSED_LAYER),
+    "pipelines:layer-reread": post_only(STAFF, *LAYER, **WHY),
+    "pipelines:layer-backfill": post_only(STAFF, *LAYER, **RANGE),
+    "pipelines:layer-accept": post_only(STAFF, *SOURCE, **SEEN),
+    "pipelines:layer-delete": post_only(STAFF, *LAYER, version="1"),
+    "pipelines-api:layers": Row(STAFF, STAFF, body={"lake": "main", "definition": API_LAYER}),
+    "pipelines-api:layer-edges": Row(STAFF),
+    "pipelines-api:layer": Row(STAFF, values=LAYER),
+    "pipelines-api:layer-advances": Row(STAFF, values=LAYER),
+    "pipelines-api:layer-edit": post_only(STAFF, *LAYER, definition=API_LAYER, version=1),
+    "pipelines-api:layer-run": post_only(STAFF, *LAYER),
+    "pipelines-api:layer-pause": post_only(STAFF, *LAYER, **WHY),
+    "pipelines-api:layer-resume": post_only(STAFF, *PAUSED_LAYER),
+    "pipelines-api:layer-reread": post_only(STAFF, *LAYER, **WHY),
+    "pipelines-api:layer-backfill": post_only(STAFF, *LAYER, **RANGE),
+    "pipelines-api:layer-accept": post_only(STAFF, *SOURCE, **SEEN),
+    "pipelines-api:layer-delete": post_only(STAFF, *LAYER, version=1),
     "pipelines-api:pipelines": Row(STAFF, ADMINS, body={**API_SERVER, **NEW}),
     "pipelines-api:pipeline-test": post_only(ADMINS, **API_SERVER, **NEW),
     "pipelines-api:create-topics": post_only(ADMINS, **API_TOPICS, **NEW_TOPICS),

@@ -15,13 +15,15 @@ from pipelines.cdc.tickets.services.opening import Wanted, ticket_open
 from pipelines.models import (
     CapturedTable,
     DifferingKey,
+    Layer,
+    LayerSource,
     Materialization,
     Pipeline,
     SchemaRequest,
     TableComparison,
 )
 from portal.access.actors import Actor
-from tests.security.pipelines_grid import NEW, SERVER
+from tests.security.pipelines_grid import API_LAYER, NEW, SERVER
 
 _BY = Actor("ada", is_staff=True, is_admin=True, is_fresh=True)
 _REQUESTER = Actor("anna", is_staff=True, is_admin=True)
@@ -81,6 +83,38 @@ def pipelines_values(now: datetime) -> Mapping[str, Any]:
         "schema_digest": request.digest,
         "schema_ticket_id": ticket.pk,
         "ticket_digest": ticket.digest,
+        **_layers(now),
+    }
+
+
+def _layers(now: datetime) -> dict[str, Any]:
+    """Return a layer whose source's columns wait, and one that is paused."""
+    rows = []
+    for number, name in enumerate(("made", "resting"), 1):
+        definition = {**API_LAYER, "target": f"shop.{name}"}
+        row = Layer.objects.create(
+            lake="main",
+            db="shop",
+            table=name,
+            definition=definition,
+            location=f"/warehouse/{name}",
+            next_at=now,
+            set_by="ada",
+            set_at=now,
+            is_paused=number == 2,
+        )
+        rows.append(row)
+    edge = LayerSource.objects.create(
+        layer=rows[0],
+        db="shop",
+        table="orders",
+        schema=[["id", "int"]],
+        found_schema=[["id", "int"], ["vat", "int"]],
+    )
+    return {
+        "layer_id": rows[0].pk,
+        "paused_layer": rows[1].pk,
+        "layer_edge": edge.pk,
     }
 
 

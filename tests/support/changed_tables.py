@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 COLUMNS = "id BIGINT, dt STRING, city STRING, qty INT, price DECIMAL(12,2), ts BIGINT"
 DAYS = ("d0", "d1", "d2")
@@ -51,7 +51,11 @@ class ChangedHudi:
     def write(self, rows: Iterable[Record], operation: str = "upsert", **settings: str) -> None:
         """Commit rows of five values; the sixth is the number of the commit."""
         self._n += 1
-        frame = self.spark.createDataFrame([(*row, self._n) for row in rows], COLUMNS).coalesce(1)
+        frame = self.spark.createDataFrame([(*row, self._n) for row in rows], COLUMNS)
+        self.write_frame(frame, operation, **settings)
+
+    def write_frame(self, frame: DataFrame, operation: str = "upsert", **settings: str) -> None:
+        """Commit rows of any columns."""
         said = {
             **_SETTINGS,
             "hoodie.datasource.write.table.type": self.kind,
@@ -59,7 +63,7 @@ class ChangedHudi:
             "hoodie.datasource.write.operation": operation,
             **{key.replace("__", "."): text for key, text in settings.items()},
         }
-        frame.write.format("hudi").options(**said).mode("append").save(self.location)
+        frame.coalesce(1).write.format("hudi").options(**said).mode("append").save(self.location)
 
     def delete(self, ids: Sequence[int]) -> None:
         there = [row[:5] for row in self.rows() if row[0] in ids]
@@ -117,6 +121,13 @@ class ChangedHudi:
             assert client.rollback(self.instants()[-1])
         finally:
             client.close()
+
+    def begin_before_the_last(self) -> None:
+        """Leave a commit that was begun just before the newest one and is not done."""
+        before = str(int(self.instants()[-1]) - 1)
+        timeline = self.place / ".hoodie" / "timeline"
+        for state in ("commit.requested", "inflight"):
+            (timeline / f"{before}.{state}").touch()
 
     def instants(self) -> list[str]:
         """Return completed commits, oldest first."""

@@ -184,7 +184,7 @@ class HudiSource:
         is_readable = bool(str(self._config.getHiveStylePartitioningEnable()) == "true")
         if not named or not is_readable or self._is_derived():
             return None
-        return reduce(or_, map(_in_partition, paths))
+        return reduce(or_, map(_in_partition, paths), F.expr("false"))
 
     def _is_derived(self) -> bool:
         """Whether partition paths are made of more than a column's value."""

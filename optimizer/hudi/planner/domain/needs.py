@@ -31,8 +31,18 @@ _MEND = "A service would make the damage last: repair it first."
 
 
 @dataclass(frozen=True, slots=True)
+class Reader:
+    """Who reads the table's changes and has read the commits that were begun until `since`."""
+
+    name: str
+    since: datetime
+    is_capped: bool = False
+    """It was waited for as long as readers are."""
+
+
+@dataclass(frozen=True, slots=True)
 class RecentActivity:
-    """What the portal itself did with the table and still does.
+    """What the portal itself did with the table and still does, and who reads its changes.
 
     `running` are instants that one of its runs executes; `busy` the services with a task that is
     not ended; `failed` says when an instant was last executed in vain, `tried` when a step was
@@ -44,6 +54,7 @@ class RecentActivity:
     failed: Mapping[str, datetime] = field(default_factory=dict)
     tried: Mapping[tuple[Service, Step], datetime] = field(default_factory=dict)
     refused: Mapping[Service, datetime] = field(default_factory=dict)
+    readers: tuple[Reader, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +178,32 @@ def clean(case: Case) -> Need:
     cleans = completed(case.look, ACTIONS[service])
     since = cleans[-1].instant if cleans else ""
     n = sum(one.instant > since for one in completed(case.look, WRITES) if not one.is_archived)
-    is_due = n > policy.clean_commits
-    words = f"Since the last clean: {count_words(n, 'commit')}; {policy.clean_commits} are kept."
+    kept = commits_kept(case.look, policy, case.lately.readers)
+    is_due = n > kept
+    words = f"Since the last clean: {count_words(n, 'commit')}; {kept} are kept."
+    for one in case.lately.readers:
+        words += f" {_reader_words(one, case.now)}"
     return Need(service, step, "due" if is_due else "young", words, is_needed=is_due)
+
+
+def commits_kept(look: HudiInspection, policy: HudiPolicy, readers: Iterable[Reader]) -> int:
+    """Return how many commits a clean keeps: the policy's, and those that readers need.
+
+    A reader needs the version of the last commit that it has read.
+    """
+    begun = [one.requested_at for one in completed(look, WRITES) if not one.is_archived]
+    needed = (1 + sum(at >= one.since for at in begun) for one in readers if not one.is_capped)
+    return max(policy.clean_commits, *needed, 0)
+
+
+def _reader_words(reader: Reader, now: datetime) -> str:
+    behind = span_words(now - reader.since)
+    if reader.is_capped:
+        return (
+            f"{reader.name.capitalize()} has read no commit for {behind} and is not waited for "
+            "any more: it will read all rows."
+        )
+    return f"{reader.name.capitalize()} has read commits until {behind} ago: its version is kept."
 
 
 def ttl(case: Case) -> Need:

@@ -1,6 +1,6 @@
 """Builds the order that the job serving Hudi tables gets for a task."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db.models import QuerySet
@@ -8,8 +8,9 @@ from django.db.models import QuerySet
 from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.maintenance.domain.services import lock_problem
 from optimizer.hudi.maintenance.domain.tasks import LISTED, TASKS, Service, Step
+from optimizer.hudi.planner.domain.needs import Reader, commits_kept
 from optimizer.hudi.planner.services.planner import inspection_of_table
-from optimizer.hudi.planner.services.recent_runs import recent_activity_of
+from optimizer.hudi.planner.services.recent_runs import readers_of, recent_activity_of
 from optimizer.hudi.planner.services.removals import digest_of
 from optimizer.hudi.planner.services.scheduler import BY_LIST, ROLLBACK, begun_by_services
 from optimizer.models import OptimizeTask, RemovalPlan
@@ -64,7 +65,8 @@ def order_of(task: OptimizeTask, policies: HudiPolicies) -> dict[str, Any] | Non
         "lock": _lock(look, policy),
         "writer_serialized": policy.writer_serialized,
         "patience_seconds": policy.patience.total_seconds(),
-        "settings": _settings(service, step, policy, plan),
+        "settings": _settings(service, step, policy, plan)
+        | _kept(service, look, policy, readers_of(row)),
         "properties": dict(row.properties),
         "partitions": list(task.partitions or ()),
         "digest": str(plan.facts["found"].get("digest", "")) if plan else "",
@@ -102,11 +104,19 @@ def _settings(
             return {small: str(policy.small_bytes)}
         case Service.CLEAN, _:
             earliest = str(plan.facts["found"].get("earliest", "")) if plan else ""
-            kept = {"hoodie.clean.commits.retained": str(policy.clean_commits)}
-            return {**kept, "earliest": earliest} if earliest else kept
+            return {"earliest": earliest} if earliest else {}
         case Service.TTL, Step.SCHEDULE:
             return {"ttl_days": str(policy.ttl_days)}
         case Service.TTL, Step.EXECUTE if plan is not None:
             return {"listed_at": str(plan.facts["found"]["listed_at"])}
         case _:
             return {}
+
+
+def _kept(
+    service: Service, look: HudiInspection, policy: HudiPolicy, readers: Iterable[Reader]
+) -> dict[str, str]:
+    """Return how many commits a clean keeps, as Hudi's setting."""
+    if service is not Service.CLEAN:
+        return {}
+    return {"hoodie.clean.commits.retained": str(commits_kept(look, policy, readers))}

@@ -9,9 +9,12 @@ from optimizer.core.domain.tasks import TaskState
 from optimizer.hudi.inspect.domain.facts import HudiInspection
 from optimizer.hudi.inspect.domain.timeline import pending
 from optimizer.hudi.maintenance.domain.tasks import ACTIONS, TASKS, Service, Step
-from optimizer.hudi.planner.domain.needs import RecentActivity
+from optimizer.hudi.planner.domain.needs import Reader, RecentActivity
 from optimizer.models import HudiTable, OptimizeTask
 from optimizer.removals.domain.states import REFUSED
+from portal.access.lakes import get_lake
+from portal.catalog.services.change_readers import change_readers_of
+from portal.lake.names import TableName
 
 LOOK_BACK = timedelta(days=8)
 """Further back nothing is asked: what people refused holds for a week."""
@@ -53,7 +56,15 @@ def recent_activity_of(row: HudiTable, look: HudiInspection, *, now: datetime) -
             failed |= dict.fromkeys(_not_done(task), task.ended_at)
         if step is Step.SCHEDULE and (service is Service.TTL or task.state in _IN_VAIN):
             tried[service, step] = task.started_at
-    return RecentActivity(frozenset(running), frozenset(busy), failed, tried, refused)
+    return RecentActivity(
+        frozenset(running), frozenset(busy), failed, tried, refused, readers_of(row)
+    )
+
+
+def readers_of(row: HudiTable) -> tuple[Reader, ...]:
+    """Return who reads the table's changes, so that a clean keeps what they need."""
+    table = TableName(get_lake(row.lake).lake, row.db, row.table)
+    return tuple(Reader(one.name, one.since, one.is_capped) for one in change_readers_of(table))
 
 
 def last_end(row: HudiTable) -> datetime | None:

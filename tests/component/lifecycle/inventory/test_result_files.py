@@ -219,6 +219,7 @@ def test_kinds_that_are_evidence_keep_theirs() -> None:
         "optimizer.keep_queries",
         "observe_tables",
         "observe_hudi",
+        "pipelines.layer",
         "pipelines.cdc_compare",
         "pipelines.materialize",
         "quality.check",

@@ -20,6 +20,7 @@ WRITING = {
     "optimizer.remove",
     "optimizer.trial",
     "optimizer.trial_cleanup",
+    "pipelines.layer",
     "pipelines.cdc_apply",
     "pipelines.materialize",
 }

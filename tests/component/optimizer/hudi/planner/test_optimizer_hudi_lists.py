@@ -23,8 +23,11 @@ from optimizer.removals.domain.papers import SEALED, intent_name
 from optimizer.removals.services.claims import lists_claim, lists_ready
 from optimizer.removals.services.removals import removal_decide, removal_withdraw
 from portal.approvals.domain import DecisionInput
+from portal.catalog.services import change_readers
+from portal.catalog.services.change_readers import ChangeReader
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import DataSafetyError, NotAllowed, StaleState
+from portal.lake.names import TableName
 from portal.runs.models import Run
 from portal.spark.spool import Spool
 from tests.component.conftest import People
@@ -334,6 +337,27 @@ def test_a_clean_that_a_dead_run_left_pending_is_named_on_the_next_list(
     client = Client()
     client.force_login(people.admin)
     assert note[:60] in client.get(f"/optimizer/removals/{found.pk}/").content.decode()
+
+
+def test_a_clean_keeps_the_version_that_a_reader_of_changes_needs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    allow(kinds=["CLEAN"])
+    writes = [done(minute) for minute in range(1, 20)]
+    reader = ChangeReader("layer dwd.rides", writes[2].requested_at)
+    asked_of: list[str] = []
+
+    def known(table: TableName) -> list[ChangeReader]:
+        asked_of.append(str(table))
+        return [reader]
+
+    monkeypatch.setitem(change_readers._providers, "test", known)
+    row = looked("rides", look(*writes, asked(30, Action.CLEAN)))
+    hudi_decide("main", now=NOW)
+    claim(HUDI, run_of(), now=NOW)
+    (order,) = orders(HudiServicesKind(), run_of())
+    assert order["settings"] == {"hoodie.clean.commits.retained": "18"}
+    assert set(asked_of) == {f"{row.db}.{row.table}"}
 
 
 def test_a_pending_clean_of_the_writers_is_listed_before_it_is_asked_about() -> None:

@@ -20,7 +20,7 @@ from optimizer.hudi.inspect.domain.timeline import PLANNED, pending, unfit
 from optimizer.hudi.maintenance.domain.services import lock_problem
 from optimizer.hudi.maintenance.domain.tasks import ACTIONS, DESTRUCTIVE, Service, Step
 from optimizer.hudi.planner.domain.deciding import HudiDecision, decide
-from optimizer.hudi.planner.domain.needs import RecentActivity
+from optimizer.hudi.planner.domain.needs import Reader, RecentActivity, commits_kept
 from optimizer.policies.domain.hudi_policy import HudiPolicy, Profile, contradiction
 from tests.unit.optimizer.hudi.hudi_world import (
     ALL,
@@ -190,6 +190,29 @@ def test_a_clean_is_scheduled_after_enough_commits_and_approved_before_it_is_exe
     itself = table(properties={**STANDALONE, "hoodie.clean.automatic": "true"})
     cleaned = decide(look(*writes, table=itself), policy=settings, now=NOW)
     assert code_of(cleaned, Service.CLEAN, SCHEDULE) == "writer-does"
+
+
+def test_a_clean_keeps_what_readers_of_changes_need_until_they_are_waited_for_no_more() -> None:
+    writes = [done(minute) for minute in range(1, 9)]
+    settings = policy(kinds=ALL - {Service.TTL}, clean_commits=3)
+    reader = Reader("layer dwd.orders", writes[1].requested_at)
+    for readers, kept in (
+        ((), 3),
+        ((reader,), 8),
+        ((replace(reader, since=writes[7].requested_at),), 3),
+        ((replace(reader, is_capped=True),), 3),
+        ((reader, replace(reader, is_capped=True, since=NOW - 99 * HOUR)), 8),
+    ):
+        assert commits_kept(look(*writes), settings, readers) == kept, readers
+    lately = RecentActivity(readers=(reader,))
+    held = decide(look(*writes), policy=settings, lately=lately, now=NOW)
+    assert code_of(held, Service.CLEAN, SCHEDULE) == "young"
+    (reason,) = [one.reason for one in held.decisions if one.service is Service.CLEAN][-1:]
+    assert "8 are kept. Layer dwd.orders has read commits until" in reason
+    lately = RecentActivity(readers=(replace(reader, is_capped=True),))
+    capped = decide(look(*writes), policy=settings, lately=lately, now=NOW)
+    assert tasks(capped) == [("HUDI_CLEAN_SCHEDULE", ())]
+    assert "is not waited for any more" in capped.words
 
 
 def test_small_file_groups_are_clustered_where_the_policy_asks_and_nobody_else_has_them() -> None:

@@ -1,0 +1,1 @@
+"""Layers: tables that are kept up to date from the changes of other tables."""

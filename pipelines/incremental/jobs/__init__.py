@@ -1,0 +1,1 @@
+"""Spark programs that advance layers."""

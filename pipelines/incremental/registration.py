@@ -1,0 +1,23 @@
+"""Registers `pipelines.incremental` with the platform."""
+
+from datetime import timedelta
+
+from pipelines.incremental.run_kinds import register_layer_kind
+from pipelines.incremental.selectors import upstreams
+from pipelines.incremental.selectors.layers import register_gauges
+from pipelines.incremental.services.events import register_subscriber
+from pipelines.incremental.services.requests import layers_due
+from pipelines.incremental.services.results import advances_trim
+from pipelines.incremental.ui.nav import register_pages
+from portal.runs.kinds.ticks import Tick, register_tick
+
+
+def register() -> None:
+    """Add what this capability offers: runs, ticks, watermarks, readers, pages, numbers."""
+    register_layer_kind()
+    register_tick(Tick("layers.due", timedelta(minutes=1), layers_due))
+    register_tick(Tick("layers.trim", timedelta(hours=1), advances_trim))
+    register_subscriber()
+    upstreams.register()
+    register_gauges()
+    register_pages()
