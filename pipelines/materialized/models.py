@@ -32,6 +32,10 @@ class Materialization(models.Model):
     identity = models.UUIDField(help_text="in the commits of the table: whose it is")
     owner = models.CharField(max_length=150, help_text="by whose rights the sources are read")
     sql = models.TextField()
+    source = models.CharField(max_length=400, blank=True, help_text="db.table of the facts")
+    max_lag_minutes = models.PositiveIntegerField(
+        default=0, help_text="queries are answered from it up to so long behind its sources"
+    )
     every_minutes = models.PositiveIntegerField(default=EVERY_MINUTES)
     is_paused = models.BooleanField(default=False)
     version = models.PositiveIntegerField(default=0)
@@ -48,6 +52,8 @@ class Materialization(models.Model):
     n_groups = models.BigIntegerField(default=0)
     n_dirty_groups = models.BigIntegerField(default=0)
     seconds = models.FloatField(default=0)
+    n_rows = models.BigIntegerField(default=0, help_text="rows of the sources that are in it")
+    types = models.JSONField(default=dict, help_text="of its dimensions and arguments, as Spark's")
     positions = models.JSONField(default=dict, help_text="commits of the sources, by table")
 
     objects = MaterializationQuerySet.as_manager()
@@ -59,6 +65,7 @@ class Materialization(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["lake", "next_at"], name="materialized_next"),
             models.Index(fields=["owner"], name="materialized_owner"),
+            models.Index(fields=["lake", "source"], name="materialized_source"),
         ]
 
     def __str__(self) -> str:

@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from optimizer.matching.domain.views import View, ViewDimension, ViewJoin, ViewMeasure
-from optimizer.rewriting.domain.facts import CubeFacts, TableFacts
+from optimizer.rewriting.domain.facts import HUDI, CubeFacts, TableFacts
 from optimizer.rewriting.domain.merging import ROWS
-from portal.lake.aggregates import SourceCommit, StoredAggregate
+from portal.lake.aggregates import StoredAggregate
+from portal.lake.errors import PortalError
 from portal.lake.names import quoted
+from portal.lake.paths import LakePath
 
 
 def aggregate_facts(
@@ -71,19 +73,28 @@ def _staleness(
         facts, has = tables.get(name), one.commits.get(name)
         if facts is None:
             return f"{name} is not known here"
-        if has is None or has.table_id != facts.uuid:
+        if has is None or not _is_same(has.table_id, facts):
             return f"it was computed from another table of the name {name}"
-        if has != SourceCommit(facts.uuid, str(facts.snapshot_id or "")):
+        if has.commit != str(facts.snapshot_id or ""):
             behind.append(name)
     if not behind:
         return ""
     lag = now - one.known_at
-    if lag <= allowed:
+    if allowed and lag <= allowed:
         return ""
     return (
         f"{behind[0]} was written to since it was computed {_words(lag)} ago, and "
         f"{_words(allowed)} is allowed"
     )
+
+
+def _is_same(table_id: str, facts: TableFacts) -> bool:
+    if table_id == facts.uuid or facts.format != HUDI:
+        return table_id == facts.uuid
+    try:  # one place may be written in several ways
+        return LakePath.parse(table_id) == LakePath.parse(facts.uuid)
+    except PortalError:
+        return False
 
 
 def _words(span: timedelta) -> str:

@@ -225,7 +225,7 @@ class _Rewriter:
         cubes = [(self.tables[name], cube) for name in names for cube in self.tables[name].cubes]
         if not cubes:
             return BlockAnswer(
-                text, names, reason=f"there is no cube of {' or '.join(names)}"
+                text, names, reason=f"there is no cube or materialization of {' or '.join(names)}"
             ), None
         fitting: list[tuple[CubeFacts, TableFacts, exp.Select]] = []
         reports: dict[str, CubeAnswer] = {}
@@ -249,15 +249,23 @@ class _Rewriter:
         figures = _figures(best, facts)
         return BlockAnswer(text, names, best.table, "", tuple(reports.values()), figures), found
 
+    def _has_one_catalog(self, block: Block) -> bool:
+        """Whether the catalog of a SELECT has tables of every format: Spark's own one has."""
+        named = {
+            one.node.catalog.lower() or self.session.catalog.lower()
+            for one in block.sources.values()
+        }
+        return self.session.dialect == "spark" and named <= {"", "spark_catalog"}
+
     def _written(self, block: Block, cube: CubeFacts, of: str) -> exp.Select:
         session = self.session
         if cube.problem:
             raise Unfit(Rule.COVERAGE, cube.problem)
-        if session.dialect != "spark" and cube.format != of:
+        if cube.format != of and not self._has_one_catalog(block):
             raise Unfit(
                 Rule.TABLES,
-                f"it is a table of {cube.format.title()}, which {session.dialect.title()} reads "
-                f"through another catalog than {cube.view.table}",
+                f"it is a table of {cube.format.title()}, which is read through another catalog "
+                f"than {cube.view.table}",
             )
         found = match(block, cube.view, self.schema, session.dialect, session.time_zone)
         check_coverage(cube, self.snapshots, session.dialect, self.most_files)

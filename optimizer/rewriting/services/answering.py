@@ -22,6 +22,8 @@ from optimizer.rewriting.domain.session import Session
 from optimizer.rewriting.selectors import SUBJECT, last_reading
 from optimizer.rewriting.services.known_commits import holds
 from portal.access.models import User
+from portal.catalog.selectors import is_named
+from portal.catalog.selectors import tables_visible as tables_visible_in_catalog
 from portal.catalog.services.stored_aggregates import aggregates_of
 from portal.lake.aggregates import StoredAggregate
 from portal.lake.errors import NotVisible
@@ -75,7 +77,7 @@ def rewrite_query(lake: str, asked: Asked, *, user: User, now: datetime) -> Rewr
         ExternalFailure: the metastore does not say whether what is known still holds.
     """
     visible = _visible(lake, tables_read(asked.sql, asked.session), user)
-    kept = aggregates_of(lake, sorted(visible))
+    kept = _readable(lake, aggregates_of(lake, sorted(visible)), user)
     known_places = visible | _joined(lake, kept, visible)
     names = sorted(known_places)
     last = last_reading(lake, subject_of(names))
@@ -144,6 +146,14 @@ def _visible(lake: str, names: Iterable[str], user: User) -> dict[str, str]:
             "over other tables are not rewritten.",
         )
     return seen
+
+
+def _readable(lake: str, kept: Iterable[StoredAggregate], user: User) -> list[StoredAggregate]:
+    """Keep those whose own table the person may see, as far as the catalog knows it."""
+    found = list(kept)
+    own = tables_visible_in_catalog(lake, user).filter(is_named(_pairs(one.table for one in found)))
+    seen = {f"{db}.{name}".lower() for db, name in own.values_list("db", "name")}
+    return [one for one in found if one.table in seen]
 
 
 def _joined(

@@ -23,6 +23,7 @@ from pipelines.materialized.selectors.materializations import (
     refreshes_of,
 )
 from pipelines.materialized.services.definitions import (
+    Wanted,
     definition_read,
     materialization_create,
     materialization_delete,
@@ -60,8 +61,7 @@ class MaterializationList(KeysetList):
         return materialization_create(
             data["lake"],
             data["name"],
-            data["sql"],
-            every_minutes=data["every_minutes"],
+            Wanted(data["sql"], data["every_minutes"], data["max_lag_minutes"]),
             user=self.user,
             now=timezone.now(),
         )
@@ -102,8 +102,7 @@ class MaterializationDetail(ApiView):
         data = self.data
         materialization_edit(
             found,
-            data["sql"],
-            every_minutes=data["every_minutes"],
+            Wanted(data["sql"], data["every_minutes"], data["max_lag_minutes"]),
             version=data["version"],
             user=self.user,
             now=timezone.now(),

@@ -18,10 +18,11 @@ class MaterializationSerializer(serializers.ModelSerializer[Materialization]):
     class Meta:
         model = Materialization
         fields: ClassVar = [
-            "id", "lake", "name", "location", "owner", "sql", "every_minutes", "is_paused",
+            "id", "lake", "name", "location", "owner", "sql", "source", "every_minutes",
+            "max_lag_minutes", "is_paused",
             "version", "set_by", "set_at", "next_at", "tried_at", "fresh_at", "problem",
-            "problem_code", "way", "reason", "has_floats", "n_groups", "n_dirty_groups", "seconds",
-            "positions",
+            "problem_code", "way", "reason", "has_floats", "n_rows", "n_groups",
+            "n_dirty_groups", "seconds", "positions",
         ]  # fmt: skip
 
 
@@ -46,6 +47,7 @@ class SetMaterializationSerializer(serializers.Serializer[Any]):
     every_minutes = serializers.IntegerField(
         default=EVERY_MINUTES, min_value=LEAST_MINUTES, max_value=MOST_MINUTES
     )
+    max_lag_minutes = serializers.IntegerField(default=0, min_value=0, max_value=MOST_MINUTES)
 
 
 class EditMaterializationSerializer(serializers.Serializer[Any]):
@@ -53,6 +55,7 @@ class EditMaterializationSerializer(serializers.Serializer[Any]):
 
     sql = serializers.CharField(max_length=LONGEST_SQL)
     every_minutes = serializers.IntegerField(min_value=LEAST_MINUTES, max_value=MOST_MINUTES)
+    max_lag_minutes = serializers.IntegerField(default=0, min_value=0, max_value=MOST_MINUTES)
     version = serializers.IntegerField(min_value=0)
 
 

@@ -24,6 +24,8 @@ class Order(msgspec.Struct, frozen=True, omit_defaults=True):
     location: str
     owner: str
     """What identifies the materialization in the commits of its table."""
+    version: int = 0
+    """Of the definition, as the portal counts them."""
     is_full: bool = False
 
 
@@ -33,11 +35,19 @@ class Request(msgspec.Struct, frozen=True):
     orders: tuple[Order, ...]
 
 
+class Types(msgspec.Struct, frozen=True):
+    """Types of Spark of a definition's dimensions and of what its aggregates are of, in order."""
+
+    keys: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+
+
 class Refreshed(msgspec.Struct, frozen=True, omit_defaults=True):
     """What became of one order."""
 
     id: int
     state: State
+    version: int = 0
     code: str = ""
     """Of the error, if it failed."""
     reason: str = ""
@@ -45,6 +55,9 @@ class Refreshed(msgspec.Struct, frozen=True, omit_defaults=True):
     way: str = ""
     positions: dict[str, Position] = {}
     has_floats: bool = False
+    types: Types = Types()
+    n_rows: int = 0
+    """Rows of the sources that are in it."""
     n_groups: int = 0
     n_changed_groups: int = 0
     n_dirty_groups: int = 0

@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from pipelines.materialized.domain.definition import Definition
+from pipelines.materialized.domain.messages import Types
 from portal.lake.errors import RuleViolation
 
 GROUP, ROWS = "_lw_group", "_lw_n"
@@ -73,6 +74,15 @@ class Kept:
     def highs(self) -> tuple[int, ...]:
         """Arguments whose greatest value is kept."""
         return tuple(n for n in self.arguments if self.definition.asks(n, "max"))
+
+    @property
+    def types(self) -> Types:
+        """The types of the dimensions and of the arguments."""
+        names = self.schema.fieldNames()
+        of = {name: self.schema[name].dataType.simpleString() for name in names}
+        return Types(
+            tuple(of[one] for one in self.keys), tuple(of[argument(n)] for n in self.arguments)
+        )
 
     @property
     def has_floats(self) -> bool:

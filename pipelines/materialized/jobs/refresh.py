@@ -35,6 +35,7 @@ Tell = Callable[[str], None]
 class Numbers:
     """What a refresh found and did."""
 
+    n_rows: int = 0
     n_groups: int = 0
     n_changed_groups: int = 0
     n_dirty_groups: int = 0
@@ -50,8 +51,7 @@ class Done:
     plan: Plan
     positions: Mapping[str, Position]
     numbers: Numbers
-    has_floats: bool = False
-    """Whether a sum is one of floating numbers, which drifts."""
+    kept: Kept
 
 
 @dataclass
@@ -122,8 +122,10 @@ class Refresh:
                 self._move(kept, said, wanted)
         if found.way is Way.FULL:
             self._compute(kept, wanted)
-        self.numbers.n_groups = self.target.read().count()
-        return Done(found, wanted, self.numbers, kept.has_floats)
+        counted = F.count(F.lit(1)).alias("groups"), F.sum(ROWS).alias("rows")
+        total = self.target.read().agg(*counted).collect()[0]
+        self.numbers.n_groups, self.numbers.n_rows = total["groups"], total["rows"] or 0
+        return Done(found, wanted, self.numbers, kept)
 
     def _unfinished(self, newest: Mapping[str, Position]) -> Mapping[str, Position] | None:
         """Return the positions that the counts of distinct values have and the table has not.

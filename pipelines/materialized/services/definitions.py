@@ -5,6 +5,7 @@ table, and one that was deleted here stays in the lake until somebody drops it a
 """
 
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from uuid import uuid4
 
@@ -26,6 +27,15 @@ LEAST_MINUTES, MOST_MINUTES = 1, 60 * 24 * 31
 LONGEST_SQL = 20_000
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A definition, how often it is refreshed, and how far behind queries may read it."""
+
+    sql: str
+    every_minutes: int = EVERY_MINUTES
+    max_lag_minutes: int = 0
+
+
 def definition_read(sql: str) -> Definition:
     """Read a definition.
 
@@ -45,23 +55,24 @@ def definition_read(sql: str) -> Definition:
 
 
 def materialization_create(
-    lake: str, name: str, sql: str, *, every_minutes: int = EVERY_MINUTES, user: User, now: datetime
+    lake: str, name: str, wanted: Wanted, *, user: User, now: datetime
 ) -> Materialization:
     """Define a materialization; it is computed soon. The same again changes nothing.
 
     Raises:
         NotVisible: the lake is none.
         RuleViolation: `materialized.definition`, `materialized.source`, `materialized.database`,
-            `materialized.taken`, `materialized.every`, `name.table`, `name.grammar`.
+            `materialized.taken`, `materialized.every`, `materialized.max_lag`, `name.table`,
+            `name.grammar`.
         ExternalFailure: the metastore does not answer.
     """
-    definition = definition_read(sql)
-    _check_minutes(every_minutes)
+    definition = definition_read(wanted.sql)
+    _check_minutes(wanted)
     config = get_lake(lake)
     target = TableName.parse(config.lake, name.strip().lower())
     known = Materialization.objects.filter(lake=lake, db=target.db, table=target.table).first()
     if known is not None:
-        return _same(known, sql, every_minutes, user)
+        return _same(known, wanted, user)
     with Metastore.connect(config) as metastore:
         check_sources(metastore, config.lake, definition, user=user)
         location = location_of(metastore, target, user=user)
@@ -74,8 +85,8 @@ def materialization_create(
         location=location,
         identity=uuid4(),
         owner=user.username,
-        sql=sql,
-        every_minutes=every_minutes,
+        source=definition.fact.name,
+        **asdict(wanted),
         set_by=user.username,
         set_at=now,
         next_at=now,
@@ -83,20 +94,14 @@ def materialization_create(
     try:
         with transaction.atomic():
             row.save()
-            _record("created", row, {"sql": sql}, by=user.username, now=now)
+            _record("created", row, {"sql": row.sql}, by=user.username, now=now)
     except IntegrityError as error:
         raise _taken(target) from error
     return row
 
 
 def materialization_edit(
-    row: Materialization,
-    sql: str,
-    *,
-    every_minutes: int,
-    version: int | None,
-    user: User,
-    now: datetime,
+    row: Materialization, wanted: Wanted, *, version: int | None, user: User, now: datetime
 ) -> None:
     """Change a definition, which is computed in full then, or how often it is refreshed.
 
@@ -106,8 +111,8 @@ def materialization_edit(
         RuleViolation: as for `materialization_create`.
         StaleState: `materialized.changed`.
     """
-    definition = definition_read(sql)
-    _check_minutes(every_minutes)
+    definition = definition_read(wanted.sql)
+    _check_minutes(wanted)
     config = get_lake(row.lake)
     with Metastore.connect(config) as metastore:
         check_sources(metastore, config.lake, definition, user=user)
@@ -115,13 +120,18 @@ def materialization_edit(
         check_place(metastore, row.hive, location=row.location)
     with transaction.atomic():
         known = _locked(row, version)
-        if (known.sql, known.every_minutes) == (sql, every_minutes):
+        if _wanted_of(known) == wanted:
             return
-        known.sql, known.every_minutes, known.owner = sql, every_minutes, user.username
+        if known.sql != wanted.sql:
+            # What is there is of the definition before: no query may be answered from it.
+            known.positions, known.types, known.fresh_at = {}, {}, None
+        known.sql, known.every_minutes = wanted.sql, wanted.every_minutes
+        known.max_lag_minutes = wanted.max_lag_minutes
+        known.source, known.owner = definition.fact.name, user.username
         known.version += 1
         known.set_by, known.set_at, known.next_at = user.username, now, now
         known.save()
-        _record("edited", known, {"sql": sql}, by=user.username, now=now)
+        _record("edited", known, {"sql": known.sql}, by=user.username, now=now)
 
 
 def materialization_pause(row: Materialization, *, paused: bool, user: User, now: datetime) -> None:
@@ -159,8 +169,12 @@ def _locked(row: Materialization, version: int | None) -> Materialization:
     return known
 
 
-def _same(row: Materialization, sql: str, every_minutes: int, user: User) -> Materialization:
-    if (row.sql, row.every_minutes, row.owner) == (sql, every_minutes, user.username):
+def _wanted_of(row: Materialization) -> Wanted:
+    return Wanted(row.sql, row.every_minutes, row.max_lag_minutes)
+
+
+def _same(row: Materialization, wanted: Wanted, user: User) -> Materialization:
+    if (_wanted_of(row), row.owner) == (wanted, user.username):
         return row
     raise _taken(row.hive)
 
@@ -173,12 +187,18 @@ def _taken(target: TableName) -> RuleViolation:
     )
 
 
-def _check_minutes(every_minutes: int) -> None:
-    if not LEAST_MINUTES <= every_minutes <= MOST_MINUTES:
+def _check_minutes(wanted: Wanted) -> None:
+    if not LEAST_MINUTES <= wanted.every_minutes <= MOST_MINUTES:
         raise RuleViolation(
             "materialized.every",
             f"Refresh every {LEAST_MINUTES} to {MOST_MINUTES:,} minutes.",
             field="every_minutes",
+        )
+    if not 0 <= wanted.max_lag_minutes <= MOST_MINUTES:
+        raise RuleViolation(
+            "materialized.max_lag",
+            f"Let queries read what is at most 0 to {MOST_MINUTES:,} minutes behind.",
+            field="max_lag_minutes",
         )
 
 

@@ -119,5 +119,6 @@ def _order(row: Materialization, metastore: Metastore, *, is_full: bool) -> Orde
         table=row.table,
         location=row.location,
         owner=str(row.identity),
+        version=row.version,
         is_full=is_full,
     )

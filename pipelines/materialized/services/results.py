@@ -72,9 +72,12 @@ def _take(run: Run, found: Refreshed, *, now: datetime) -> int:
         row.problem, row.problem_code = "", ""
         row.way, row.reason, row.has_floats = found.way, found.reason, found.has_floats
         row.n_groups, row.n_dirty_groups = found.n_groups, found.n_dirty_groups
-        row.seconds, row.positions = found.seconds, msgspec.to_builtins(found.positions)
-        # What was committed to the sources before it was asked for is surely in it.
-        row.fresh_at = run.queued_at
+        row.seconds, row.n_rows = found.seconds, found.n_rows
+        if found.version == row.version:  # else it is of the definition before
+            row.positions = msgspec.to_builtins(found.positions)
+            row.types = msgspec.to_builtins(found.types)
+            # What was committed to the sources before it was asked for is surely in it.
+            row.fresh_at = run.queued_at
     row.save()
     old = row.refreshes.order_by("-ended_at", "-pk").values_list("pk", flat=True)[KEPT:]
     MaterializationRefresh.objects.filter(pk__in=list(old)).delete()

@@ -6,7 +6,12 @@ from typing import Any
 from django import forms
 
 from pipelines.materialized.models import EVERY_MINUTES
-from pipelines.materialized.services.definitions import LEAST_MINUTES, LONGEST_SQL, MOST_MINUTES
+from pipelines.materialized.services.definitions import (
+    LEAST_MINUTES,
+    LONGEST_SQL,
+    MOST_MINUTES,
+    Wanted,
+)
 from pipelines.models import Materialization
 from portal.lake.errors import PortalError, StaleState
 
@@ -34,6 +39,14 @@ class MaterializationForm(forms.Form):
         max_value=MOST_MINUTES,
         initial=EVERY_MINUTES,
     )
+    max_lag_minutes = forms.IntegerField(
+        label="Queries may read it up to (minutes behind)",
+        min_value=0,
+        max_value=MOST_MINUTES,
+        initial=0,
+        required=False,
+        help_text="0: a query is answered from it only while it has all that its sources have",
+    )
     version = forms.IntegerField(min_value=0, required=False, widget=forms.HiddenInput)
     is_stale = False
 
@@ -46,11 +59,18 @@ class MaterializationForm(forms.Form):
             "name": str(row),
             "sql": row.sql,
             "every_minutes": row.every_minutes,
+            "max_lag_minutes": row.max_lag_minutes,
             "version": row.version,
         }
         form = cls(data, initial=initial)
         form.fields["name"].disabled = True
         return form
+
+    @property
+    def wanted(self) -> Wanted:
+        """What a valid form asks for."""
+        data = self.cleaned_data
+        return Wanted(data["sql"], data["every_minutes"], data["max_lag_minutes"] or 0)
 
     @property
     def status(self) -> int:
@@ -64,6 +84,7 @@ class MaterializationForm(forms.Form):
         self.is_stale = isinstance(error, StaleState)
         named = {
             "materialized.every": "every_minutes",
+            "materialized.max_lag": "max_lag_minutes",
             "materialized.taken": "name",
             "materialized.database": "name",
             "name.table": "name",

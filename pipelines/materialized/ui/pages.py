@@ -6,6 +6,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
+from pipelines.materialized.selectors.answers import unanswering_reason
 from pipelines.materialized.selectors.materializations import (
     MaterializationFilter,
     RefreshFilter,
@@ -41,7 +42,12 @@ def materialization(request: HttpRequest, number: int) -> HttpResponseBase:
     """Show one materialization: its definition, its plan, and its refreshes."""
     found = get_materialization_for_user(number, person(request))
     filterset = RefreshFilter(request.GET, queryset=refreshes_of(found))
-    context = {"found": found, "definition": found.definition, "run": open_run_of(found)}
+    context = {
+        "found": found,
+        "definition": found.definition,
+        "run": open_run_of(found),
+        "unusable": unanswering_reason(found),
+    }
     return list_response(request, REFRESHES, filterset=filterset, context=context)
 
 
@@ -59,8 +65,7 @@ def materialization_new(request: HttpRequest) -> HttpResponse:
                 made = materialization_create(
                     lake,
                     data["name"],
-                    data["sql"],
-                    every_minutes=data["every_minutes"],
+                    form.wanted,
                     user=person(request),
                     now=timezone.now(),
                 )
@@ -86,8 +91,7 @@ def materialization_change(request: HttpRequest, number: int) -> HttpResponse:
             if request.POST.get("do") != "check":
                 materialization_edit(
                     found,
-                    data["sql"],
-                    every_minutes=data["every_minutes"],
+                    form.wanted,
                     version=data["version"],
                     user=user,
                     now=timezone.now(),

@@ -14,6 +14,7 @@ from pytest_django.fixtures import Settings
 
 from optimizer.rewriting.domain.facts import HUDI, TableFacts
 from portal.access.models import User
+from portal.catalog.models import Table
 from portal.catalog.services.stored_aggregates import register_aggregates
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.aggregates import (
@@ -54,6 +55,16 @@ class Shop:
         self.timeline = root / "sales" / ".hoodie" / "timeline"
         self.timeline.mkdir(parents=True)
         hudi("sales", now=timezone.now(), owner=owner, location=self.place)
+        self.kept = Table.objects.create(
+            lake="main",
+            db="shop",
+            name="by_state",
+            format=HUDI,
+            owner=owner,
+            event_id=1,
+            first_seen_at=timezone.now(),
+            last_seen_at=timezone.now(),
+        )
         self.commit(FIRST)
 
     def commit(self, instant: int) -> None:
@@ -149,6 +160,18 @@ def test_tables_that_an_aggregate_joins_are_read_and_not_named(shop: Shop, peopl
         max_age_seconds=60,
     ).json()
     assert "is no Iceberg or Hudi table that is known here" in found["blocks"][0]["reason"]
+
+
+def test_an_aggregate_is_for_those_who_may_see_its_table(shop: Shop, people: People) -> None:
+    answer(people.owner)
+    shop.read(Run.objects.get(kind="optimizer.rewrite"), FIRST)
+    assert answer(people.owner)["is_rewritten"]
+    Table.objects.update(owner="somebody")
+    assert (
+        answer(people.owner)["blocks"][0]["reason"]
+        == "there is no cube or materialization of shop.sales"
+    )
+    assert answer(people.admin)["is_rewritten"]
 
 
 def test_a_stranger_is_answered_as_if_there_was_none(shop: Shop, people: People) -> None:

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from pipelines.materialized.services.definitions import materialization_create
+from pipelines.materialized.services.definitions import Wanted, materialization_create
 from pipelines.models import Materialization, MaterializationRefresh
 from portal.access.models import User
 from portal.runs.models import Run
@@ -33,7 +33,7 @@ def page(user: User, name: str, *args: Any, query: str = "", status: int = 200) 
 
 @pytest.fixture
 def found(hive: MaterializedLake, people: People) -> Materialization:
-    row = materialization_create("main", "marts.days", SQL, user=people.owner, now=NOW)
+    row = materialization_create("main", "marts.days", Wanted(SQL), user=people.owner, now=NOW)
     MaterializationRefresh.objects.create(
         materialization=row,
         run="1",

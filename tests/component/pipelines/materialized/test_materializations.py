@@ -10,6 +10,7 @@ from pipelines.commits.domain.positions import Position
 from pipelines.materialized.domain.messages import RESULTS, Refreshed, read_request
 from pipelines.materialized.run_kinds import MaterializeKind
 from pipelines.materialized.services.definitions import (
+    Wanted,
     materialization_create,
     materialization_delete,
     materialization_edit,
@@ -37,11 +38,11 @@ OTHER = SQL.replace("count(*)", "max(id)")
 
 
 def create(user: User, name: str = "marts.days", sql: str = SQL, **other: Any) -> Materialization:
-    return materialization_create("main", name, sql, user=user, now=NOW, **other)
+    return materialization_create("main", name, Wanted(sql, **other), user=user, now=NOW)
 
 
 def edit(row: Materialization, user: User, sql: str = OTHER, version: int = 0) -> None:
-    materialization_edit(row, sql, every_minutes=5, version=version, user=user, now=NOW)
+    materialization_edit(row, Wanted(sql, 5), version=version, user=user, now=NOW)
 
 
 def took(row: Materialization, run: Run, **said: Any) -> Materialization:

@@ -66,7 +66,7 @@ def reason(sql: str, dialect: str = "trino", cube: CubeFacts = CUBE, zone: str =
             f"SELECT count(*) {ONE} JOIN ssb.lineorder m ON l.lo_partkey = m.lo_partkey",
             "reads ssb.lineorder 2 times",
         ),
-        ("SELECT count(*) FROM ssb.part", "there is no cube of ssb.part"),
+        ("SELECT count(*) FROM ssb.part", "there is no cube or materialization of ssb.part"),
         ("SELECT count(*) FROM ssb.lineorder FOR VERSION AS OF 3", "a snapshot that it names"),
         (
             "SELECT count(*) FROM ssb.lineorder l, (SELECT 1 AS one) t",
