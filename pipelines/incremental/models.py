@@ -119,6 +119,11 @@ class LayerSource(models.Model):
         return schema_words(self.fields, self.found) if self.found_schema else ""
 
     @property
+    def read_as(self) -> str:
+        """Whether its changes are followed, in words."""
+        return "static table" if self.is_static else "changes"
+
+    @property
     def lag_seconds(self) -> int | None:
         """How old the state of the source is that the target has now."""
         found = lag(self.read_at, now=timezone.now())

@@ -94,9 +94,18 @@ def lineage(flows: Sequence[Flow]) -> Lineage:
 
 
 def _depths(sources: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    found = {name: 0 for names in sources.values() for name in names if name not in sources}
+    """Return each table's column: a target's is behind those of its sources.
+
+    A table that nothing is made into stands just before what is made of it, so that its line
+    passes behind no other table.
+    """
+    found: dict[str, int] = {}
     for target in run_order(sources):
-        found[target] = 1 + max((found[one] for one in sources[target]), default=0)
+        found[target] = 1 + max((found.get(one, 0) for one in sources[target]), default=0)
+    for target, names in sources.items():
+        for one in names:
+            if one not in sources:
+                found[one] = min(found.get(one, found[target]), found[target] - 1)
     return found
 
 

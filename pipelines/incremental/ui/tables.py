@@ -44,7 +44,7 @@ EDGES = ListSpec(
         Column(key="lag_seconds", title="Lag (s)", kind="count"),
         Column(key="read_at", title="Read", kind="ago", sort="read"),
         Column(key="watermark", title="Complete until", kind="ago"),
-        Column(key="is_static", title="Static"),
+        Column(key="read_as", title="Read as"),
         Column(key="hold_state", title="Old versions"),
     ),
     orders=EDGE_ORDERS,

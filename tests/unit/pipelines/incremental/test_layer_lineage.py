@@ -34,3 +34,10 @@ def test_tables_do_not_overlap_and_lines_go_to_the_right(pairs: list[tuple[str, 
 
 def test_an_empty_graph_is_an_empty_picture() -> None:
     assert lineage([]).tables == ()
+
+
+def test_a_table_that_nothing_is_made_into_stands_just_before_what_is_made_of_it() -> None:
+    flows = [Flow("orders", "clean", ""), Flow("clean", "wide", ""), Flow("shops", "wide", "")]
+    found = {one.name: one.x for one in lineage(flows).tables}
+    assert found["shops"] == found["clean"]
+    assert found["orders"] < found["clean"] < found["wide"]
