@@ -71,12 +71,12 @@ def materialization_create(
     config = get_lake(lake)
     target = TableName.parse(config.lake, name.strip().lower())
     known = Materialization.objects.filter(lake=lake, db=target.db, table=target.table).first()
-    if known is not None:
-        return _same(known, wanted, user)
+    if known is not None and (_wanted_of(known), known.owner) == (wanted, user.username):
+        return known
     with Metastore.connect(config) as metastore:
         check_sources(metastore, config.lake, definition, user=user)
         location = location_of(metastore, target, user=user)
-        if metastore.table_or_none(target) is not None:
+        if known is not None or metastore.table_or_none(target) is not None:
             raise _taken(target)
     row = Materialization(
         lake=lake,
@@ -171,12 +171,6 @@ def _locked(row: Materialization, version: int | None) -> Materialization:
 
 def _wanted_of(row: Materialization) -> Wanted:
     return Wanted(row.sql, row.every_minutes, row.max_lag_minutes)
-
-
-def _same(row: Materialization, wanted: Wanted, user: User) -> Materialization:
-    if (_wanted_of(row), row.owner) == (wanted, user.username):
-        return row
-    raise _taken(row.hive)
 
 
 def _taken(target: TableName) -> RuleViolation:

@@ -121,6 +121,18 @@ def test_a_definition_is_changed_by_version_and_read_by_the_rights_of_who_change
     ]
 
 
+def test_who_may_not_see_a_database_is_not_told_what_is_materialized_in_it(
+    hive: MaterializedLake, people: People
+) -> None:
+    hive.owners["shop"] = "olga"
+    create(people.owner, "shop.days")
+    hive.owners["shop"] = "sam"
+    for name in ("shop.days", "shop.free"):
+        with pytest.raises(PortalError) as refused:
+            create(people.owner, name, OTHER)
+        assert refused.value.code == "materialized.database"
+
+
 def test_what_is_due_is_refreshed_in_one_run(hive: MaterializedLake, people: People) -> None:
     first, second = create(people.owner), create(people.owner, "marts.others")
     assert refreshes_due("main", now=NOW) == 2
