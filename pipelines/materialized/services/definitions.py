@@ -203,7 +203,8 @@ def _record(
         f"materialized.{action}",
         actor=by,
         lake=row.lake,
-        object_type="table",
+        # No `table`: who sees the table with the result is not told the SQL that makes it.
+        object_type="materialization",
         object_id=str(row),
         data=data,
         now=now,

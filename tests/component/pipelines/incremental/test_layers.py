@@ -41,6 +41,7 @@ from portal.lake.errors import NotAllowed, PortalError, RuleViolation, StaleStat
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from portal.runs.models import Run
+from portal.ui.selectors import events_of_table
 from tests.component.conftest import People
 from tests.component.pipelines.incremental.layered import (
     ADA,
@@ -78,6 +79,7 @@ def test_staff_creates_a_layer_once_and_nobody_else(hive: LayerLake, now: dateti
     assert row.location == f"file://{hive.root}/dwd.db/orders"
     assert sorted(map(str, row.edges.all())) == ["ods.orders", "ods.shops"]
     assert list(AuditEvent.objects.values_list("action", flat=True)) == ["layers.created"]
+    assert not events_of_table("main", "dwd", "orders").exists(), "who sees the table reads no SQL"
 
 
 @pytest.mark.parametrize(
