@@ -239,6 +239,7 @@ def test_without_an_event_time_or_a_pipeline_nobody_knows(hive: LayerLake, now: 
     found = mark("dwd.orders")
     assert found.at is None
     assert "no event time" in found.reason
+    assert "ods.orders" not in found.reason, "who sees the target may not see its sources"
 
 
 def test_a_layer_that_failed_stays_where_it_was(hive: LayerLake, now: datetime) -> None:
@@ -372,7 +373,7 @@ def test_a_source_hears_what_it_keeps_for_its_reader_and_for_how_long(
     for after, is_capped in ((HOLD, False), (HOLD + MINUTE, True)):
         monkeypatch.setattr("django.utils.timezone.now", lambda after=after: now + after)
         (reader,) = change_readers_of(name("ods.orders"))
-        assert (reader.name, reader.since) == ("layer dwd.orders", now)
+        assert (reader.name, reader.since) == (f"layer {row.pk}", now), "not its target's name"
         assert reader.is_capped is is_capped
     assert change_readers_of(name("ods.shops")) == [], "a static table is read as it is"
 
