@@ -13,7 +13,7 @@ _PRESENT = re.compile(r"\s*(now|today|tomorrow|yesterday)(?![a-z])[ \t]*[\w/+:-]
 _TEXTS = (exp.Literal, exp.RawString, exp.National)
 
 
-def present_text(tree: exp.Expression) -> str:
+def present_text(tree: exp.Expr) -> str:
     """Return a text of a statement that may mean the present moment; empty: there is none.
 
     Whether it is compared with a date is not known without types, so only patterns are passed.
