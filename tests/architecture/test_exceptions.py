@@ -15,6 +15,7 @@ MIN_REASON = 8
 # The only places that may catch everything: the outer doors, and why each is one.
 OUTER_DOORS = {
     "optimizer/proxy/jobs/rewriting.py": "no rewriter may cost a client its query",
+    "pipelines/incremental/jobs/transforms.py": "a company's function fails its layer, not the run",
     "portal/approvals/waiting.py": "a kind that breaks must not empty everybody's inbox",
     "portal/connectors/hdfs_filesystem.py": "the library's errors have no base class; translated",
     "portal/events/services.py": "one subscriber's fault parks a table, the log goes on",

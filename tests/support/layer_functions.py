@@ -28,6 +28,11 @@ def elsewhere(rows: DataFrame, static: Mapping[str, DataFrame]) -> DataFrame:
     return rows.sparkSession.range(3)
 
 
+def broken(rows: DataFrame, static: Mapping[str, DataFrame]) -> DataFrame:
+    """Fail as any program may."""
+    raise KeyError("rates")
+
+
 def nothing(rows: DataFrame, static: Mapping[str, DataFrame]) -> str:
     """Return no frame."""
     return "nothing"

@@ -49,6 +49,8 @@ def aggregate_facts(
         n_rows=one.n_rows,
         covered_rows=one.source_rows,
         dimensions=joined,
+        # Nobody looked whether a zero of them is negative.
+        negative_zero=frozenset(m.name for m in one.measures if m.type in ("float", "double")),
         columns=_columns(one),
         format=one.format,
     )

@@ -78,7 +78,8 @@ def rewrite_query(lake: str, asked: Asked, *, user: User, now: datetime) -> Rewr
     """
     visible = _visible(lake, tables_read(asked.sql, asked.session), user)
     kept = _readable(lake, aggregates_of(lake, sorted(visible)), user)
-    known_places = visible | _joined(lake, kept, visible)
+    known_places = visible | _joined(lake, kept, visible, user)
+    kept = [one for one in kept if all(join.table in known_places for join in one.joins)]
     names = sorted(known_places)
     last = last_reading(lake, subject_of(names))
     if last is not None and not last.is_final:
@@ -135,10 +136,7 @@ def subject_of(names: Iterable[str]) -> str:
 
 def _visible(lake: str, names: Iterable[str], user: User) -> dict[str, str]:
     """Return the tables of the names that a person may see; of Hudi's with their places."""
-    pairs = _pairs(names)
-    iceberg = tables_visible(lake, user).filter(pk__in=tables_named(lake, pairs).values("pk"))
-    hudi = hudi_of(lake, user).filter(pk__in=hudi_named(lake, pairs).values("pk"))
-    seen = _places(iceberg, hudi)
+    seen = _seen(lake, names, user)
     if not seen:
         raise NotVisible(
             "rewrite.table",
@@ -146,6 +144,13 @@ def _visible(lake: str, names: Iterable[str], user: User) -> dict[str, str]:
             "over other tables are not rewritten.",
         )
     return seen
+
+
+def _seen(lake: str, names: Iterable[str], user: User) -> dict[str, str]:
+    pairs = _pairs(names)
+    iceberg = tables_visible(lake, user).filter(pk__in=tables_named(lake, pairs).values("pk"))
+    hudi = hudi_of(lake, user).filter(pk__in=hudi_named(lake, pairs).values("pk"))
+    return _places(iceberg, hudi)
 
 
 def _readable(lake: str, kept: Iterable[StoredAggregate], user: User) -> list[StoredAggregate]:
@@ -157,14 +162,16 @@ def _readable(lake: str, kept: Iterable[StoredAggregate], user: User) -> list[St
 
 
 def _joined(
-    lake: str, kept: Iterable[StoredAggregate], visible: Mapping[str, str]
+    lake: str, kept: Iterable[StoredAggregate], visible: Mapping[str, str], user: User
 ) -> dict[str, str]:
-    """Return the tables that aggregates join, whose commits must be known; none is readable."""
+    """Return the tables that aggregates join and the person may see: their commits are asked for.
+
+    A query that joins others is answered from no aggregate, so those are not even named.
+    """
     names = {join.table for one in kept for join in one.joins} - visible.keys()
     if not names:
         return {}
-    pairs = _pairs(names)
-    return _places(tables_named(lake, pairs), hudi_named(lake, pairs))
+    return _seen(lake, names, user)
 
 
 def _places(iceberg: Iterable[IcebergTable], hudi: Iterable[HudiTable]) -> dict[str, str]:

@@ -63,14 +63,8 @@ class Target:
             RuleViolation: `commits.foreign_table`, it is no table of this owner;
                 `commits.foreign_write`, somebody else has written to it.
         """
-        if not self.is_there:
-            if self._exists(self.location) and self._holds_files():
-                raise self._foreign("has files that are no table of Lakewarden's")
-            return None
-        said, foreign = written(self._marked())
+        said, foreign = self.newest()
         if said is None:
-            if foreign:
-                raise self._foreign("is a Hudi table that somebody else made")
             return None
         if said.owner != self.owner:
             raise self._foreign("is the target of something else")
@@ -82,6 +76,21 @@ class Target:
                 "rows away, and keep others from writing to it.",
             )
         return said
+
+    def newest(self) -> tuple[Written | None, tuple[str, ...]]:
+        """Return what the newest commit of any owner says, and the commits of others since.
+
+        Raises:
+            RuleViolation: `commits.foreign_table`, what is there is no table of Lakewarden's.
+        """
+        if not self.is_there:
+            if self._exists(self.location) and self._holds_files():
+                raise self._foreign("has files that are no table of Lakewarden's")
+            return None, ()
+        said, foreign = written(self._marked())
+        if said is None and foreign:
+            raise self._foreign("is a Hudi table that somebody else made")
+        return said, foreign
 
     def write(
         self, rows: DataFrame, positions: Positions, *, operation: str = UPSERT, note: str = ""

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 import sqlglot
 from sqlglot import exp
 
+from pipelines.commits.domain.moments import present_text
 from portal.lake.errors import RuleViolation
 
 _DIALECT = "spark"
@@ -238,6 +239,9 @@ def _parse(text: str) -> exp.Query:
 
 
 def _check_functions(tree: exp.Expr) -> None:
+    text = present_text(tree)
+    if text:
+        raise _refusal(f"'{text}'", "it means the present moment where a date is meant")
     for function in tree.find_all(exp.Func):
         name = function.name if isinstance(function, exp.Anonymous) else function.sql_name()
         if name.lower() in _FORBIDDEN:

@@ -35,6 +35,15 @@ def of_changes(minus: DataFrame, plus: DataFrame, key: Sequence[str]) -> Differe
     return Differences(_changed(plus, minus, key), _without(minus, plus, key))
 
 
+def met_others(plus: DataFrame, minus: DataFrame, current: DataFrame, key: Sequence[str]) -> bool:
+    """Return whether new keys of changed rows are those of other rows of the target.
+
+    Where the source does not tell its rows apart by the key, those may be rows that did not change.
+    """
+    new = _within(_without(plus, minus, key), current, key)
+    return not _changed(new, current, key).isEmpty()
+
+
 def of_versions(
     minus: DataFrame, plus: DataFrame, every: DataFrame, current: DataFrame, rule: "Greatest"
 ) -> Differences:

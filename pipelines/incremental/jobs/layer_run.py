@@ -26,6 +26,7 @@ from pipelines.incremental.jobs.differences import (
     Differences,
     Greatest,
     in_range,
+    met_others,
     of_all,
     of_changes,
     of_versions,
@@ -38,6 +39,7 @@ from portal.safety.failpoints import Failpoints
 
 Schemas = Mapping[str, tuple[Field, ...]]
 NEW = "The target has no rows yet."
+MET = "Rows got keys that the target has of other rows."
 _META = "_hoodie_"
 _KEPT_AS = {"int": ("tinyint", "smallint")}
 """Types of Spark that Hudi keeps as another one."""
@@ -181,6 +183,8 @@ class LayerRun:
                 every = self._result(self._changing.rows())
                 found = of_versions(minus, plus, every, self._current(plus), rule)
             else:
+                if met_others(plus, minus, self._current(plus), layer.key):
+                    return self._full(said, schemas, MET)
                 found = of_changes(minus, plus, layer.key)
             counts = self._write(found, said)
             event_time = self._event_time(said, plus_rows)

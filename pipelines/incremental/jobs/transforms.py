@@ -13,9 +13,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from pipelines.incremental.domain.definitions import Layer, check_function
 from pipelines.incremental.domain.statements import check_statement, rendered
-from portal.lake.errors import RuleViolation
+from portal.lake.errors import PortalError, RuleViolation
+from portal.spark.java_errors import JAVA_ERRORS
 
 _NUMBERS = itertools.count(1)
+_LONGEST = 300
 _TOGETHER = frozenset(
     {
         *("Aggregate", "AggregateInPandas", "Deduplicate", "Distinct", "Except", "Expand"),
@@ -60,13 +62,22 @@ def transformed(
 def _called(module: str, name: str, rows: DataFrame, static: Mapping[str, DataFrame]) -> DataFrame:
     try:
         function = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # importing it runs its code
         raise RuleViolation(
             "layer.function",
             f"{module}:{name} cannot be imported where Spark's driver runs: {error}.",
             field="function",
         ) from error
-    found = function(rows, dict(static))
+    try:
+        found = function(rows, dict(static))
+    except (PortalError, *JAVA_ERRORS):
+        raise
+    except Exception as error:
+        raise RuleViolation(
+            "layer.function",
+            f"{module}:{name} raised {type(error).__name__}: {str(error)[:_LONGEST]}",
+            field="function",
+        ) from error
     if not isinstance(found, DataFrame):
         raise RuleViolation(
             "layer.function", f"{module}:{name} returned no DataFrame.", field="function"

@@ -148,15 +148,16 @@ def register_gauges() -> None:
 
 def _lags() -> Iterator[Sample]:
     for one in LayerSource.objects.select_related("layer").exclude(read_at=None).order_by("pk"):
-        yield {"layer": str(one.layer), "source": str(one)}, float(one.lag_seconds or 0)
+        yield _labels(one), float(one.lag_seconds or 0)
 
 
 def _capped() -> Iterator[Sample]:
     for one in LayerSource.objects.select_related("layer").filter(is_static=False).order_by("pk"):
-        yield (
-            {"layer": str(one.layer), "source": str(one)},
-            float(bool(one.hold and one.hold.is_capped)),
-        )
+        yield _labels(one), float(bool(one.hold and one.hold.is_capped))
+
+
+def _labels(one: LayerSource) -> dict[str, str]:
+    return {"lake": one.layer.lake, "layer": str(one.layer), "source": str(one)}
 
 
 def _with_held(rows: QuerySet[Layer]) -> QuerySet[Layer]:

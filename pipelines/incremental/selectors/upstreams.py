@@ -19,19 +19,22 @@ def table_watermark(table: TableName) -> Watermark | None:
     row = Layer.objects.filter(lake=str(table.lake), db=table.db, table=table.table).first()
     if row is None:
         return None
-    return Watermark(
-        table, row.watermark, "" if row.watermark else row.watermark_reason or _NOTHING
-    )
+    # Who asks may see the target and not its sources: the reason comes without their names.
+    reason = row.watermark_reason.rpartition(": ")[2] or _NOTHING
+    return Watermark(table, row.watermark, "" if row.watermark else reason)
 
 
 def table_readers(table: TableName) -> list[ChangeReader]:
-    """Return the layers that read the changes of a table, with what it keeps for each."""
+    """Return the layers that read the changes of a table, with what it keeps for each.
+
+    By number: the names of their targets are not for everybody who may see the table.
+    """
     edges = LayerSource.objects.filter(
         layer__lake=str(table.lake), db=table.db, table=table.table, is_static=False
     )
-    holds = ((edge, edge.hold) for edge in edges.select_related("layer"))
+    holds = ((edge, edge.hold) for edge in edges)
     return [
-        ChangeReader(f"layer {edge.layer}", hold.since, is_capped=hold.is_capped)
+        ChangeReader(f"layer {edge.layer_id}", hold.since, is_capped=hold.is_capped)
         for edge, hold in holds
         if hold is not None
     ]

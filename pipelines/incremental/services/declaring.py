@@ -201,7 +201,8 @@ def record(action: str, row: Layer, data: dict[str, Any], *, by: str, now: datet
         f"layers.{action}",
         actor=by,
         lake=row.lake,
-        object_type="table",
+        # No `table`: who sees the target is not told the SQL that makes it.
+        object_type="layer",
         object_id=str(row),
         data=data,
         now=now,

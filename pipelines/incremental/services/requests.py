@@ -112,7 +112,12 @@ def layers_due(lake: str, *, now: datetime) -> int:
         rows = {str(one): one for one in _living(lake).select_for_update()}
         graph = _graph(rows.values())
         due = [name for name, one in rows.items() if one.next_at <= now]
-        wanted = set(due).union(*(below(graph, name) for name in due))
+        wanted: set[str] = set()
+        for name in sorted(due, key=lambda name: rows[name].next_at):
+            more = wanted | {name} | below(graph, name)
+            if wanted and len(more) > MOST_LAYERS:
+                break  # what waits longest goes first, so none starves
+            wanted = more
         chosen = [rows[name] for name in run_order(graph) if name in wanted][:MOST_LAYERS]
         if not chosen:
             return 0
@@ -169,6 +174,7 @@ def _order(
     metastore: Metastore,
     backfill: Mapping[str, str] | None,
 ) -> LayerOrder:
+    _check_place(row, metastore)
     readers = change_readers_of(row.hive)
     return LayerOrder(
         id=row.pk,
@@ -180,6 +186,21 @@ def _order(
         backfill=Range(**backfill) if backfill else None,
         kept_since=min((one.since for one in readers if not one.is_capped), default=None),
     )
+
+
+def _check_place(row: Layer, metastore: Metastore) -> None:
+    """Refuse a target whose name another table has got: writing it would register it there."""
+    struct = metastore.table_or_none(row.hive)
+    if struct is None:
+        return
+    path = get_lake(row.lake).path
+    place = str(struct.sd.location or "") if struct.sd else ""
+    if not place or path(place) != path(row.location):
+        raise RuleViolation(
+            "layer.target",
+            f"There is another table {row} at {place or 'no place'}. Drop or rename it, or create "
+            "another layer with another target.",
+        )
 
 
 def _source(

@@ -2,6 +2,7 @@
 
 from sqlglot import exp
 
+from pipelines.commits.domain.moments import present_text
 from pipelines.materialized.domain.refusals import Refused
 
 _ALLOWED: tuple[type[exp.Expression], ...] = (
@@ -31,8 +32,11 @@ def check_functions(tree: exp.Expression) -> None:
     """Refuse what may give another value for the same row later, or runs code.
 
     Raises:
-        Refused: The function.
+        Refused: The function, or the text that is read as the present moment.
     """
+    text = present_text(tree)
+    if text:
+        raise Refused(f"'{text}'", "it means the present moment where a date is meant; write dates")
     for one in tree.find_all(exp.Func):
         if isinstance(one, (exp.AggFunc, *_ALLOWED)):
             continue

@@ -10,7 +10,6 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from pipelines.commits.domain.marks import Written
 from pipelines.commits.domain.positions import Positions
 from pipelines.commits.jobs.target import REPLACE, UPSERT, Target
 from pipelines.materialized.jobs.columns import GROUP, ROWS, Kept, argument, group_of, state
@@ -27,12 +26,13 @@ class Distinct:
     kept: Kept
     target: Target
 
-    def written(self) -> Written | None:
-        """Return what its newest commit says."""
-        return self.target.written(may_be_foreign=True)
-
     def replace(self, rows: DataFrame, positions: Positions, note: str) -> None:
-        """Count all rows again."""
+        """Count all rows again, in the place of what a refresh left there.
+
+        Raises:
+            RuleViolation: `commits.foreign_table`, something else is there.
+        """
+        self.target.newest()
         self.target.write(self._counts(rows), positions, operation=REPLACE, note=note)
 
     def add(self, changes: DataFrame, positions: Positions, note: str) -> None:

@@ -57,9 +57,9 @@ class Projection:
             RuleViolation: `materialized.definition`, Spark does not understand it.
         """
         weighed = fact if WEIGHT in fact.columns else fact.withColumn(WEIGHT, F.lit(1))
-        weighed.createOrReplaceTempView(_view(self.definition.fact))
+        weighed.createOrReplaceTempView(self._view(self.definition.fact))
         for join in self.definition.joins:
-            dimensions[join.table.name].createOrReplaceTempView(_view(join.table))
+            dimensions[join.table.name].createOrReplaceTempView(self._view(join.table))
         try:
             return self.spark.sql(self._sql())
         except AnalysisException as error:
@@ -75,15 +75,14 @@ class Projection:
             *(f"{one} AS {argument(n)}" for n, one in enumerate(of.arguments)),
             f"{quoted(of.fact.alias)}.{WEIGHT} AS {WEIGHT}",
         ]
-        joins = " ".join(f"JOIN {_source(one.table)} ON {one.on}" for one in of.joins)
+        joins = " ".join(f"JOIN {self._source(one.table)} ON {one.on}" for one in of.joins)
         where = f"WHERE {of.where}" if of.where else ""
         # Only what sqlglot wrote from a checked definition stands in it.
-        return " ".join(("SELECT", ", ".join(items), "FROM", _source(of.fact), joins, where))
+        return " ".join(("SELECT", ", ".join(items), "FROM", self._source(of.fact), joins, where))
 
+    def _view(self, table: Table) -> str:
+        # By number: the names of `a.b_c` and `a_b.c` would run together.
+        return f"lw_rows_of_{self.definition.tables.index(table)}"
 
-def _view(table: Table) -> str:
-    return f"lw_rows_of_{table.db}_{table.table}"
-
-
-def _source(table: Table) -> str:
-    return f"{quoted(_view(table))} AS {quoted(table.alias)}"
+    def _source(self, table: Table) -> str:
+        return f"{quoted(self._view(table))} AS {quoted(table.alias)}"

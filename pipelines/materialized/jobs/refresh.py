@@ -134,7 +134,7 @@ class Refresh:
         """
         if not self.definition.distinct or not self.target.is_there:
             return None
-        said = self._distinct_target.written(may_be_foreign=True)
+        said = self._counted()
         own = self.target.written(may_be_foreign=True)
         if said is None or own is None or said.positions == own.positions:
             return None
@@ -200,7 +200,7 @@ class Refresh:
         """Whether the counts of distinct values are where the table is, or where it goes to."""
         if not self.definition.distinct:
             return True
-        counts = self._distinct_target.written(may_be_foreign=True)
+        counts = self._counted()
         return counts is not None and counts.positions in (said.positions, dict(wanted))
 
     def _change(
@@ -232,7 +232,7 @@ class Refresh:
                 return refused
             note = self._noted(_note(said).n_since_full + 1)
             counts = self._counts(kept)
-            if counts is not None and not self._is_at(counts, wanted):
+            if counts is not None and not self._is_at(wanted):
                 self.tell("distinct values")
                 with self.failpoints.step("distinct"):
                     counts.add(changes, wanted, note)
@@ -260,7 +260,7 @@ class Refresh:
         """Say that the table is at newer commits, which changed no row."""
         note = self._noted(_note(said).n_since_full)
         counts = self._counts(kept)
-        if counts is not None and not self._is_at(counts, wanted):
+        if counts is not None and not self._is_at(wanted):
             counts.target.write(_nothing(counts.target), wanted, note=note)
         self.target.write(_nothing(self.target), wanted, note=note)
 
@@ -308,8 +308,18 @@ class Refresh:
             deleted_by=(ROWS, "0"),
         )
 
-    def _is_at(self, counts: Distinct, wanted: Mapping[str, Position]) -> bool:
-        said = counts.written()
+    def _counted(self) -> Written | None:
+        """Return what the counts of distinct values say; None: they are not of this definition.
+
+        What was counted for another one, or was written to by somebody else, is counted again.
+        """
+        said, foreign = self._distinct_target.newest()
+        if said is None or foreign or said.owner != self.target.owner:
+            return None
+        return said if _note(said).definition == digest(self.definition) else None
+
+    def _is_at(self, wanted: Mapping[str, Position]) -> bool:
+        said = self._counted()
         return said is not None and said.positions == dict(wanted)
 
     def _noted(self, n_since_full: int) -> str:

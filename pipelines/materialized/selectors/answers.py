@@ -8,6 +8,7 @@ import msgspec
 
 from pipelines.materialized.domain.answers import ROWS, Unanswering, answering
 from pipelines.materialized.domain.messages import Types
+from pipelines.materialized.domain.refusals import Refused
 from pipelines.models import Materialization
 from portal.lake.aggregates import SourceCommit, StoredAggregate
 
@@ -39,7 +40,10 @@ def stored_aggregate(row: Materialization) -> StoredAggregate:
     """
     if not row.types:
         raise Unanswering("it has not been computed yet")
-    said = answering(row.definition, msgspec.convert(row.types, Types))
+    try:
+        said = answering(row.definition, msgspec.convert(row.types, Types))
+    except Refused as error:  # it was set when more was accepted
+        raise Unanswering(f"its definition is not accepted any more: {error}") from error
     return StoredAggregate(
         name=str(row),
         table=str(row),

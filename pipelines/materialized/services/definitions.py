@@ -71,12 +71,12 @@ def materialization_create(
     config = get_lake(lake)
     target = TableName.parse(config.lake, name.strip().lower())
     known = Materialization.objects.filter(lake=lake, db=target.db, table=target.table).first()
-    if known is not None:
-        return _same(known, wanted, user)
+    if known is not None and (_wanted_of(known), known.owner) == (wanted, user.username):
+        return known
     with Metastore.connect(config) as metastore:
         check_sources(metastore, config.lake, definition, user=user)
         location = location_of(metastore, target, user=user)
-        if metastore.table_or_none(target) is not None:
+        if known is not None or metastore.table_or_none(target) is not None:
             raise _taken(target)
     row = Materialization(
         lake=lake,
@@ -173,12 +173,6 @@ def _wanted_of(row: Materialization) -> Wanted:
     return Wanted(row.sql, row.every_minutes, row.max_lag_minutes)
 
 
-def _same(row: Materialization, wanted: Wanted, user: User) -> Materialization:
-    if (_wanted_of(row), row.owner) == (wanted, user.username):
-        return row
-    raise _taken(row.hive)
-
-
 def _taken(target: TableName) -> RuleViolation:
     return RuleViolation(
         "materialized.taken",
@@ -209,7 +203,8 @@ def _record(
         f"materialized.{action}",
         actor=by,
         lake=row.lake,
-        object_type="table",
+        # No `table`: who sees the table with the result is not told the SQL that makes it.
+        object_type="materialization",
         object_id=str(row),
         data=data,
         now=now,

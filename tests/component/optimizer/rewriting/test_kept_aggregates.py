@@ -148,7 +148,15 @@ def test_tables_that_an_aggregate_joins_are_read_and_not_named(shop: Shop, peopl
     register_aggregates("test", lambda _lake, _names: [joined])
     answer(people.owner)
     assert Run.objects.get(kind="optimizer.rewrite").params["tables"] == [ORDERS], "nobody knows it"
-    hudi("shops", now=timezone.now(), owner=people.admin.username, location="file:/lake/shops")
+    shops = hudi("shops", now=timezone.now(), owner="somebody", location="file:/lake/shops")
+    answer(people.owner)
+    run = Run.objects.order_by("-queued_at")[0]
+    assert run.params["tables"] == [ORDERS], "nor anybody who may not see it"
+    shop.read(run, FIRST)
+    found = answer(people.owner)["blocks"][0]
+    assert found["reason"] == "there is no cube or materialization of shop.sales"
+    shops.owner = people.owner.username
+    shops.save()
     answer(people.owner)
     run = Run.objects.order_by("-queued_at")[0]
     assert run.params["tables"] == [ORDERS, SHOPS]

@@ -49,6 +49,7 @@ class LayerLake(ThriftLake):
         self.tables: dict[tuple[str, str], str] = {
             ("ods", name): kind for name, kind in _KINDS.items()
         }
+        self.places: dict[tuple[str, str], str] = {}
 
     def get_database(self, name: str) -> Any:
         if name not in ("ods", "dwd", "dws"):
@@ -67,7 +68,7 @@ class LayerLake(ThriftLake):
             owner=self.owner,
             sd=ttypes.StorageDescriptor(
                 cols=[ttypes.FieldSchema(name=one, type="string") for one in columns],
-                location=f"file://{self.root}/{db}.db/{name}",
+                location=self.places.get((db, name), f"file://{self.root}/{db}.db/{name}"),
                 inputFormat="org.apache.hudi.hadoop.HoodieParquetInputFormat"
                 if kind == "hudi"
                 else "text",

@@ -12,6 +12,7 @@ from pipelines.incremental.domain.messages import Field, read_request
 from pipelines.incremental.domain.states import HOLD, LayerState
 from pipelines.incremental.run_kinds import LayerKind
 from pipelines.incremental.selectors.layers import get_layer_for_user
+from pipelines.incremental.services import requests
 from pipelines.incremental.services.declaring import (
     Timing,
     layer_create,
@@ -31,6 +32,7 @@ from pipelines.incremental.services.requests import (
 from pipelines.incremental.services.results import KEPT, advances_trim, runs_failed
 from pipelines.incremental.services.schemas import schema_accept
 from pipelines.models import Layer, LayerAdvance, LayerSource
+from portal.access.gauges import all_gauges
 from portal.audit.models import AuditEvent
 from portal.catalog.services.change_readers import change_readers_of
 from portal.catalog.services.watermarks import Watermark, watermark_of
@@ -39,6 +41,7 @@ from portal.lake.errors import NotAllowed, PortalError, RuleViolation, StaleStat
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from portal.runs.models import Run
+from portal.ui.selectors import events_of_table
 from tests.component.conftest import People
 from tests.component.pipelines.incremental.layered import (
     ADA,
@@ -55,6 +58,7 @@ from tests.component.pipelines.incremental.layered import (
 
 pytestmark = pytest.mark.django_db
 MINUTE = timedelta(minutes=1)
+SHOPS, SQL = (Source("ods.shops"),), "SELECT id, at FROM ods.shops"
 
 
 def name(text: str) -> TableName:
@@ -75,6 +79,7 @@ def test_staff_creates_a_layer_once_and_nobody_else(hive: LayerLake, now: dateti
     assert row.location == f"file://{hive.root}/dwd.db/orders"
     assert sorted(map(str, row.edges.all())) == ["ods.orders", "ods.shops"]
     assert list(AuditEvent.objects.values_list("action", flat=True)) == ["layers.created"]
+    assert not events_of_table("main", "dwd", "orders").exists(), "who sees the table reads no SQL"
 
 
 @pytest.mark.parametrize(
@@ -234,6 +239,7 @@ def test_without_an_event_time_or_a_pipeline_nobody_knows(hive: LayerLake, now: 
     found = mark("dwd.orders")
     assert found.at is None
     assert "no event time" in found.reason
+    assert "ods.orders" not in found.reason, "who sees the target may not see its sources"
 
 
 def test_a_layer_that_failed_stays_where_it_was(hive: LayerLake, now: datetime) -> None:
@@ -367,7 +373,7 @@ def test_a_source_hears_what_it_keeps_for_its_reader_and_for_how_long(
     for after, is_capped in ((HOLD, False), (HOLD + MINUTE, True)):
         monkeypatch.setattr("django.utils.timezone.now", lambda after=after: now + after)
         (reader,) = change_readers_of(name("ods.orders"))
-        assert (reader.name, reader.since) == ("layer dwd.orders", now)
+        assert (reader.name, reader.since) == (f"layer {row.pk}", now), "not its target's name"
         assert reader.is_capped is is_capped
     assert change_readers_of(name("ods.shops")) == [], "a static table is read as it is"
 
@@ -387,3 +393,50 @@ def test_a_function_needs_its_module_listed(
     )
     settings.LAKEWARDEN_LAYER_MODULES = ("company.x",)
     assert declare(now, layer).layer == layer
+
+
+def test_a_table_of_somebody_else_with_the_name_of_a_target_stops_its_layer_alone(
+    hive: LayerLake, now: datetime
+) -> None:
+    first, second = declare(now), declare(now, PAID)
+    hive.tables["dwd", "orders"] = "hudi"
+    assert layers_due("main", now=now) == 2
+    run = Run.objects.get()
+    assert len(read_request(request_of(run)).layers) == 2, "its own table"
+    hive.places["dwd", "orders"] = "file:/elsewhere/orders"
+    assert [one.id for one in read_request(request_of(run)).layers] == [second.pk]
+    first.refresh_from_db()
+    assert first.problem_code == "layer.target"
+
+
+def test_no_layer_starves_where_more_are_due_than_one_run_takes(
+    hive: LayerLake, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requests, "MOST_LAYERS", 2)
+    for n in range(4):
+        declare(now, msgspec.structs.replace(PAID, target=f"dws.paid_{n}", sources=SHOPS, sql=SQL))
+    Layer.objects.update(every_minutes=1)
+    seen = set()
+    for n in range(2):
+        layers_due("main", now=now + n * MINUTE)
+        run = Run.objects.get(finished_at=None)
+        seen.update(run.params["layers"])
+        Run.objects.update(finished_at=now)
+    assert len(seen) == 4
+
+
+def test_layers_of_two_lakes_are_told_apart_by_who_watches(hive: LayerLake, now: datetime) -> None:
+    row = declare(now)
+    took(layer_run(row, by=ADA, now=now), advanced(row, now))
+    other = Layer.objects.get(pk=row.pk)
+    edges = list(other.edges.all())
+    other.pk, other.lake = None, "other"
+    other.save()
+    for one in edges:
+        one.pk, one.layer = None, other
+        one.save()
+    for gauge in all_gauges():
+        if gauge.name.startswith("layer_"):
+            labels = [tuple(sorted(found.items())) for found, _ in gauge.samples()]
+            assert labels
+            assert len(set(labels)) == len(labels), gauge.name

@@ -24,11 +24,12 @@ from pipelines.materialized.services.requests import (
 )
 from pipelines.materialized.services.results import refreshes_failed, refreshes_take
 from pipelines.models import Materialization, MaterializationRefresh
-from portal.access.models import User
+from portal.access.models import DatabaseAdministrator, User
 from portal.audit.models import AuditEvent
 from portal.lake.errors import PortalError, RuleViolation, StaleState
 from portal.runs.models import Run
 from portal.runs.records.spools import new_spool, open_spool
+from portal.ui.selectors import audit_for_user, events_of_table
 from tests.component.conftest import People
 from tests.support.materialized_lake import SQL, MaterializedLake
 
@@ -119,6 +120,27 @@ def test_a_definition_is_changed_by_version_and_read_by_the_rights_of_who_change
         "materialized.paused",
         "materialized.deleted",
     ]
+
+
+def test_who_may_not_see_a_database_is_not_told_what_is_materialized_in_it(
+    hive: MaterializedLake, people: People
+) -> None:
+    hive.owners["shop"] = "olga"
+    create(people.owner, "shop.days")
+    hive.owners["shop"] = "sam"
+    for name in ("shop.days", "shop.free"):
+        with pytest.raises(PortalError) as refused:
+            create(people.owner, name, OTHER)
+        assert refused.value.code == "materialized.database"
+
+
+def test_a_definition_is_not_told_by_the_audit_log(hive: MaterializedLake, people: People) -> None:
+    create(people.owner)
+    DatabaseAdministrator.objects.create(lake="main", db="marts", username="stan")
+    actions = audit_for_user(people.stranger, "main").values_list("action", flat=True)
+    assert "materialized.created" not in actions
+    assert not events_of_table("main", "marts", "days").exists()
+    assert audit_for_user(people.owner, "main").filter(action="materialized.created").exists()
 
 
 def test_what_is_due_is_refreshed_in_one_run(hive: MaterializedLake, people: People) -> None:

@@ -51,6 +51,8 @@ def test_a_function_makes_the_rows_and_one_that_is_not_by_rows_is_refused(
         ("numbered", "something else at each call"),
         ("elsewhere", "does not use the rows"),
         ("nothing", "returned no DataFrame"),
+        ("broken", "raised KeyError: 'rates'"),
+        ("F", "raised TypeError"),
         ("gone", "cannot be imported"),
     ):
         (refused,) = layered.advance(by_function(layered, name), full="again")
@@ -168,6 +170,24 @@ def test_keys_that_are_of_several_rows_or_of_none_are_refused(layered: LayeredLa
     ):
         (found,) = layered.advance(layered.layer("bad", ["rows"], sql, key=("city",)))
         assert (found.state, found.code) == ("failed", code), found
+
+
+def test_two_rows_that_got_one_key_are_refused_whenever_they_come(
+    layered: LayeredLake,
+) -> None:
+    layered.source.write(ROWS)
+    layer = layered.layer("bad", ["rows"], "SELECT qty, id FROM (SELECT qty, id FROM rows ) x",
+                          key=("qty",))  # fmt: skip
+    (first,) = layered.advance(layer)
+    assert first.state == "done", first
+    layered.source.write([(9, "d2", "a", 1, None)])  # in a file of its own
+    (second,) = layered.advance(layer)
+    assert (second.state, second.code) == ("failed", "layer.key_not_unique"), second
+    assert sorted(one["id"] for one in layered.records(layer)) == [1, 2, 3]
+    layered.source.delete([1])
+    (third,) = layered.advance(layer)
+    assert third.state == "done", third
+    layered.assert_rebuilt(layer)
 
 
 def test_a_target_that_somebody_else_writes_is_refused_until_all_rows_are_read(

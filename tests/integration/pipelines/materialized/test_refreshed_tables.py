@@ -208,3 +208,54 @@ def test_counts_that_are_ahead_are_caught_up_with_or_counted_again(
             table.roll_back()
         kept.refresh()
         kept.assert_right()
+
+
+def test_tables_whose_names_run_together_are_told_apart(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    facts, cities = (ChangedHudi(spark, tmp_path / one) for one in ("facts", "cities"))
+    facts.write([(1, "d0", "a", 1, None), (2, "d0", "a", 2, None), (3, "d1", "b", 3, None)])
+    cities.write([(1, "north", "a", 0, None), (2, "south", "b", 0, None)])
+    sources = {
+        "db_a.rows": HudiSource.open(spark, "db_a.rows", facts.location),
+        "db.a_rows": HudiSource.open(spark, "db.a_rows", cities.location),
+    }
+    sql = (
+        "SELECT c.dt AS region, count(*) AS n, sum(f.qty) AS qty FROM db_a.rows AS f "
+        "JOIN db.a_rows AS c ON f.city = c.city GROUP BY c.dt"
+    )
+    kept = Materialized(spark, tmp_path / "kept", sources, sql)
+    kept.refresh()
+    assert sorted(kept.rows()) == [("north", 2, 3), ("south", 1, 3)]
+
+
+def test_a_folder_of_somebody_else_beside_the_table_is_left_alone(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = ChangedHudi(spark, tmp_path / "rows")
+    table.write([(1, "d0", "a", 1, None)])
+    kept = materialized(spark, table, tmp_path / "kept", EVERYTHING)
+    theirs = tmp_path / "kept__distinct"
+    spark.range(3).write.parquet(str(theirs))
+    with pytest.raises(RuleViolation, match="no table of Lakewarden's"):
+        kept.refresh()
+    assert not (theirs / ".hoodie").exists()
+    assert not (tmp_path / "kept").exists()
+
+
+def test_counts_of_another_definition_are_counted_again(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = ChangedHudi(spark, tmp_path / "rows")
+    table.write([(n, f"d{n % 2}", "ab"[n % 2], n, None) for n in range(8)])
+    sql = "SELECT dt, count(DISTINCT city) AS n FROM db.rows GROUP BY dt"
+    kept = materialized(spark, table, tmp_path / "kept", sql)
+    kept.refresh()
+    kept.sql = sql.replace("city", "qty")
+    with pytest.raises(Died):
+        kept.refresh(dying="distinct:after")
+    kept.sql = sql
+    kept.refresh()
+    table.write([(9, "d0", "c", 0, None)])
+    kept.refresh()
+    kept.assert_right()

@@ -120,6 +120,16 @@ def test_what_the_aggregate_cannot_answer_is_said(sql: str, words: str) -> None:
     assert words in reason(answered(sql))
 
 
+def test_extremes_of_floats_are_not_answered_as_zeros_have_signs() -> None:
+    one = replace(
+        BY_DAY, measures=(StoredMeasure("m0", "fact.weight", "double", {"min": "least"}),)
+    )
+    known = dict(TABLES)
+    known[ORDERS] = replace(known[ORDERS], columns={**known[ORDERS].columns, "weight": "double"})
+    sql = f"SELECT day, min(weight) AS w FROM {BOTH} {PAID} GROUP BY day"
+    assert "negative zeros" in reason(answered(sql, one=one, known=known))
+
+
 def test_counts_of_distinct_values_are_those_of_the_stored_groups() -> None:
     sql = (
         f"SELECT o.day, s.city, count(DISTINCT o.buyer) AS n FROM {BOTH} {PAID} "

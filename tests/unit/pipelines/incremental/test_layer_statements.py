@@ -56,6 +56,7 @@ def test_maps_filters_and_joins_with_static_tables_are_taken(
         ("SELECT id, rank() OVER (ORDER BY n) AS r FROM ods.orders", (), "RANK", "window"),
         ("SELECT id FROM ods.orders ORDER BY id", (), "ORDER BY", "no order"),
         ("SELECT id FROM ods.orders LIMIT 3", (), "LIMIT", "could not be computed"),
+        ("SELECT id FROM ods.orders WHERE dt = 'today'", (), "'today'", "present moment"),
         ("SELECT id FROM ods.orders TABLESAMPLE (1 PERCENT)", (), "TABLESAMPLE", "other rows"),
         ("SELECT id FROM ods.orders UNION ALL SELECT id FROM ods.orders", (), "UNION", "each part"),
         ("SELECT a.id FROM ods.orders a JOIN ods.orders b ON a.id = b.ref", (), "JOIN", "itself"),

@@ -54,6 +54,8 @@ REFUSED = [
     ("SELECT a, count(*) FROM d.t GROUP BY a", "SELECT", "give COUNT(*) a name"),
     ("SELECT upper(a), count(*) n FROM d.t GROUP BY 1", "SELECT", "a name with AS"),
     (f"SELECT {N} FROM d.t", "GROUP BY", "at least one dimension"),
+    (f"SELECT a, {N} FROM d.t WHERE dt > 'yesterday' GROUP BY a", "'yesterday'", "present"),
+    (f"SELECT a, {N} FROM d.t WHERE dt = DATE 'today' GROUP BY a", "'today'", "present"),
     ("SELECT a FROM d.t GROUP BY a", "SELECT", "no aggregate"),
     (f"SELECT a, {N} FROM d.t GROUP BY a HAVING count(*) > 1", "HAVING", "when you read"),
     (f"SELECT a, {N} FROM d.t GROUP BY a ORDER BY a", "ORDER BY", "sort"),
