@@ -113,6 +113,9 @@ class RuleResult(models.Model):
     low = models.FloatField(null=True)
     high = models.FloatField(null=True)
     judged_at = models.DateTimeField()
+    known_at = models.DateTimeField(
+        null=True, help_text="when the value was so; null: when it was judged"
+    )
 
     class Meta:
         constraints: ClassVar = [

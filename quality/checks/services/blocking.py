@@ -91,7 +91,7 @@ def _lack(row: CheckSet, rule: Rule, result: RuleResult | None, since: datetime 
     """Say why a rule holds a partition back; empty: it does not."""
     if result is None:
         return f"check {rule.name} was not measured"
-    if since is not None and result.judged_at < since:
+    if since is not None and (result.known_at or result.judged_at) < since:
         return f"check {rule.name} was not measured since its end"
     if row.problem and (row.measured_at is None or result.judged_at < row.measured_at):
         return f"check {rule.name} could not be measured again"

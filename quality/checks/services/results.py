@@ -96,8 +96,8 @@ def _take(run: Run, measured: Measured) -> int:
         # Only now: windows of one run are compared with each other too.
         results: list[RuleResult] = []
         for rule in rules:
-            known_at = compared.at if compared and rule.metric is COMPARED else at
-            results += _judge(row, rule, windows, at=known_at)
+            known_at = compared.at if compared and rule.metric is COMPARED else None
+            results += _judge(row, rule, windows, at=at, known_at=known_at)
         tell_judged(row, results, now=at)
     row.measured_at = at
     row.save(update_fields=["problem", "measured_at"])
@@ -131,7 +131,12 @@ def _keep(row: CheckSet, windows: Sequence[WindowValues], *, at: datetime) -> No
 
 
 def _judge(
-    row: CheckSet, rule: Rule, windows: Sequence[WindowValues], *, at: datetime
+    row: CheckSet,
+    rule: Rule,
+    windows: Sequence[WindowValues],
+    *,
+    at: datetime,
+    known_at: datetime | None,
 ) -> list[RuleResult]:
     key = rule.measured.key
     history = _history(row, rule) if rule.needs_history else []
@@ -140,7 +145,7 @@ def _judge(
         found = next((one for one in window.values if one.key == key), None)
         value = None if found is None else found.value
         reason = Reason.NOT_MEASURED if found is None else found.reason
-        verdict = judge(rule, Reading(window.window, value, at, reason), history)
+        verdict = judge(rule, Reading(window.window, value, known_at or at, reason), history)
         detail = found.detail if found and found.detail else ""
         rows.append(
             RuleResult(
@@ -154,6 +159,7 @@ def _judge(
                 low=verdict.low,
                 high=verdict.high,
                 judged_at=at,
+                known_at=known_at,
             )
         )
     _write(row, rule, rows)
@@ -183,7 +189,16 @@ def _write(row: CheckSet, rule: Rule, rows: Sequence[RuleResult]) -> None:
         batch_size=_WRITTEN_AT_ONCE,
         update_conflicts=True,
         unique_fields=_unique("check_set", "window", "rule"),
-        update_fields=["severity", "outcome", "text", "value", "low", "high", "judged_at"],
+        update_fields=[
+            "severity",
+            "outcome",
+            "text",
+            "value",
+            "low",
+            "high",
+            "judged_at",
+            "known_at",
+        ],
     )
 
 

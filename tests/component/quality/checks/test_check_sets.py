@@ -14,6 +14,7 @@ from portal.lake.names import TableName
 from portal.lake.readiness import FLAG
 from portal.runs.models import Run
 from quality.checks.domain.messages import Measured, MetricValue, WindowValues, read_request
+from quality.checks.selectors.check_sets import last_outcomes, with_badge
 from quality.checks.services.declaring import checks_delete, checks_pause
 from quality.checks.services.from_comparisons import OLDEST
 from quality.checks.services.overrides import override_ask, override_confirm
@@ -262,10 +263,10 @@ def test_a_captured_table_is_judged_by_the_last_comparison_with_its_source(
     register_comparisons("test", last.get)
     rows = (MetricValue("row_count", 1),)
     known_at = AFTER - timedelta(hours=1)
-    for found, outcome, judged_at in (
-        (None, "unknown", AFTER),
-        (SourceComparison(None), "unknown", AFTER),
-        (SourceComparison(AFTER - OLDEST - timedelta(seconds=1)), "unknown", AFTER),
+    for found, outcome, of in (
+        (None, "unknown", None),
+        (SourceComparison(None), "unknown", None),
+        (SourceComparison(AFTER - OLDEST - timedelta(seconds=1)), "unknown", None),
         (SourceComparison(known_at, 3), "failed", known_at),
         (SourceComparison(known_at, 0), "passed", known_at),
     ):
@@ -273,7 +274,14 @@ def test_a_captured_table_is_judged_by_the_last_comparison_with_its_source(
         wrote(run, Measured(row.pk, "done", AFTER, (WindowValues(WINDOW, 1, rows),)))
         results_take(run)
         result = RuleResult.objects.get()
-        assert (result.outcome, result.judged_at) == (outcome, judged_at)
+        assert (result.outcome, result.judged_at, result.known_at) == (outcome, AFTER, of)
+        assert with_badge(CheckSet.objects.all()).get().badge == f"CHECK_{outcome.upper()}"
+        assert last_outcomes(CheckSet.objects.get()) == {"same": outcome}
+    what = Declared("dt", TimeFormat.DAY, delay_minutes=0)
+    rule_declare("main", "shop.notes", what, version=None, user=people.owner, now=NOW)
+    hive.parameters[f"dt={WINDOW}"] = {FLAG: "false"}
+    RuleResult.objects.update(known_at=NOW)
+    assert "check same was not measured since its end" in look(AFTER).reason
     register_comparisons("test", lambda _table: None)
 
 
