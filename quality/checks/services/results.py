@@ -17,12 +17,14 @@ from quality.checks.domain.judge import judge
 from quality.checks.domain.messages import MEASURED, Measured, WindowValues
 from quality.checks.domain.metrics import COMPARED
 from quality.checks.domain.reasons import Reason
-from quality.checks.domain.rules import Rule
+from quality.checks.domain.rules import Rule, Severity
 from quality.checks.domain.windows import Reading
 from quality.checks.services.followers import tell_judged, tell_unmeasured
 from quality.checks.services.from_comparisons import source_differences
 from quality.checks.services.problems import unmeasured_note
-from quality.models import CheckSet, Measurement, RuleResult
+from quality.checks.services.taken_back import KEPT as TAKEN_BACK_KEPT
+from quality.checks.services.taken_back import taken_back_at
+from quality.models import CheckSet, Measurement, RuleResult, TakenBack
 
 KEPT = timedelta(days=800)
 """A comparison with the year before needs more than a year."""
@@ -55,6 +57,7 @@ def results_trim(lake: str, *, now: datetime) -> int:
     for rows in (
         Measurement.objects.filter(check_set__lake=lake, measured_at__lt=now - KEPT),
         RuleResult.objects.filter(check_set__lake=lake, judged_at__lt=now - KEPT),
+        TakenBack.objects.filter(check_set__lake=lake, at__lt=now - TAKEN_BACK_KEPT),
     ):
         old = list(rows.order_by("pk").values_list("pk", flat=True)[:_AT_ONCE])
         rows.model.objects.filter(pk__in=old).delete()
@@ -95,9 +98,16 @@ def _take(run: Run, measured: Measured) -> int:
         _keep(row, windows, at=at)
         # Only now: windows of one run are compared with each other too.
         results: list[RuleResult] = []
+        taken_back = taken_back_at(row, [one.window for one in windows])
         for rule in rules:
             known_at = compared.at if compared and rule.metric is COMPARED else None
-            results += _judge(row, rule, windows, at=at, known_at=known_at)
+            of = known_at or at
+            judged = [
+                one
+                for one in windows
+                if rule.severity is not Severity.BLOCK or taken_back.get(one.window, of) <= of
+            ]
+            results += _judge(row, rule, judged, at=at, known_at=known_at)
         tell_judged(row, results, now=at)
     row.measured_at = at
     row.save(update_fields=["problem", "measured_at"])

@@ -186,9 +186,9 @@ def test_a_rule_that_only_alarms_and_one_that_passed_hold_nothing_back(
     assert look(AFTER).standing == "READY"
 
 
-def mark(*names: str, ready: bool = True) -> int:
+def mark(*names: str, ready: bool = True, now: datetime = AFTER) -> int:
     said = Mark("main", "shop.notes", names, ready=ready)
-    return partitions_mark(said, user=None, now=AFTER).n_changed
+    return partitions_mark(said, user=None, now=now).n_changed
 
 
 def test_nobody_marks_as_ready_what_a_blocking_rule_holds_back(
@@ -198,7 +198,7 @@ def test_nobody_marks_as_ready_what_a_blocking_rule_holds_back(
     hive.names["notes"] = [name, other]
     row = declare(people.owner, NOW)
     run = check_request(row, by="olga", now=NOW)
-    mark(name, ready=False)
+    mark(name, ready=False, now=NOW)
     with pytest.raises(StaleState, match="check enough was not measured"):
         mark(name)
     measure(row, run, NOW, 4)
@@ -214,6 +214,31 @@ def test_nobody_marks_as_ready_what_a_blocking_rule_holds_back(
     with pytest.raises(StaleState, match="was not measured"):
         mark(name)
     assert RuleResult.objects.get().rule == "no_nulls"
+
+
+@pytest.mark.parametrize("text", [DOCUMENT, DOCUMENT.replace("partition_key: dt\n", "")])
+def test_what_began_before_a_partition_was_taken_back_says_nothing_of_its_new_data(
+    hive: FlagLake, people: People, text: str
+) -> None:
+    name = f"dt={WINDOW}"
+    hive.names["notes"] = [name]
+    row = declare(people.owner, NOW, text)
+    run = check_request(row, by="olga", now=NOW)
+    window = WINDOW if row.checks.partition_key else ""
+
+    def measured(at: datetime) -> None:
+        wrote(run, Measured(row.pk, "done", at, (WindowValues(window, 9, values(9, 0)),)))
+        results_take(run)
+
+    measured(NOW)
+    mark(name, ready=False)
+    assert [one.rule for one in RuleResult.objects.all()] == ["no_nulls"]
+    measured(AFTER - timedelta(minutes=1))
+    with pytest.raises(StaleState, match="check enough was not measured"):
+        mark(name)
+    measured(AFTER + timedelta(minutes=1))
+    assert mark(name, now=AFTER + timedelta(minutes=2)) == 1
+    assert results_trim("main", now=AFTER + timedelta(days=3)) == 1
 
 
 def test_windows_of_one_run_are_compared_with_each_other(hive: FlagLake, people: People) -> None:
