@@ -1,6 +1,7 @@
 """Queries over Hudi tables are answered from aggregates of other areas, as fresh as is asked."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -127,6 +128,17 @@ def test_a_reading_counts_until_the_table_has_a_newer_commit(shop: Shop, people:
     assert not cube["used"]
     assert "shop.sales was written to since it was computed 90 s ago" in cube["reason"]
     assert answer(people.owner, max_lag_seconds=120)["is_rewritten"]
+
+
+def test_a_table_of_an_older_version_is_read_once_too(shop: Shop, people: People) -> None:
+    shutil.rmtree(shop.timeline)
+    (shop.timeline.parent / f"{FIRST}.deltacommit").touch()
+    (shop.timeline.parent / f"{SECOND}.deltacommit.inflight").touch()
+    answer(people.owner)
+    shop.read(Run.objects.get(kind="optimizer.rewrite"), FIRST)
+    assert answer(people.owner)["state"] == "DONE"
+    (shop.timeline.parent / f"{SECOND}.deltacommit").touch()
+    assert answer(people.owner)["state"] == "WAITING"
 
 
 def test_a_table_at_another_place_is_read_again(shop: Shop, people: People) -> None:
