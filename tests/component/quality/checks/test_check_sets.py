@@ -244,7 +244,8 @@ def test_a_captured_table_is_judged_by_the_last_comparison_with_its_source(
         results_take(run)
         result = RuleResult.objects.get()
         assert (result.outcome, result.judged_at, result.known_at) == (outcome, AFTER, of)
-        assert with_badge(CheckSet.objects.all()).get().badge == f"CHECK_{outcome.upper()}"
+        shown = vars(with_badge(CheckSet.objects.all()).get())
+        assert shown["badge"] == f"CHECK_{outcome.upper()}"
         assert last_outcomes(CheckSet.objects.get()) == {"same": outcome}
     what = Declared("dt", TimeFormat.DAY, delay_minutes=0)
     rule_declare("main", "shop.notes", what, version=None, user=people.owner, now=NOW)
