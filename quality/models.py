@@ -7,6 +7,7 @@ from quality.checks.models import (
     Override,
     RuleResult,
     RuleSample,
+    TakenBack,
 )
 from quality.freshness.models import ExpectedPartition, FreshnessRule, FreshnessStatus
 from quality.incidents.models import Incident, IncidentEvent, IncidentWindow
@@ -24,4 +25,5 @@ __all__ = [
     "Override",
     "RuleResult",
     "RuleSample",
+    "TakenBack",
 ]

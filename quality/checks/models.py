@@ -113,6 +113,9 @@ class RuleResult(models.Model):
     low = models.FloatField(null=True)
     high = models.FloatField(null=True)
     judged_at = models.DateTimeField()
+    known_at = models.DateTimeField(
+        null=True, help_text="when the value was so; null: when it was judged"
+    )
 
     class Meta:
         constraints: ClassVar = [
@@ -157,6 +160,23 @@ class Override(models.Model):
     def holds(self) -> bool:
         """Whether two people said so."""
         return self.confirmed_at is not None
+
+
+class TakenBack(models.Model):
+    """A window of which a partition was last said not to be ready, as its data is written again."""
+
+    check_set = models.ForeignKey(CheckSet, on_delete=models.CASCADE, related_name="taken_back")
+    window = models.CharField(max_length=WINDOW_LENGTH, blank=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["check_set", "window"], name="checks_taken_back_once")
+        ]
+        indexes: ClassVar = [models.Index(fields=["at"], name="checks_taken_back_time")]
+
+    def __str__(self) -> str:
+        return f"{self.window or self.check_set} at {self.at}"
 
 
 class RuleSample(models.Model):

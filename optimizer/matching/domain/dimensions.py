@@ -8,13 +8,12 @@ from sqlglot.errors import SqlglotError
 
 from optimizer.matching.domain.dates import PARTS, dated, shared_form
 from optimizer.matching.domain.functions import AGGREGATES
-from optimizer.matching.domain.implied import Reader, rest_of
+from optimizer.matching.domain.implied import FLOATS, Reader, rest_of
 from optimizer.matching.domain.rules import Rule, Unfit
 from optimizer.matching.domain.views import FACT, Schema, View, ViewDimension
 from optimizer.matching.domain.whole_numbers import ARITHMETIC, Whole, never_overflows, whole_of
 
 _UTC = {"UTC", "Z", "GMT", "Etc/UTC", "+00:00"}
-_FLOATS = ("float", "double")
 
 
 class Expressions:
@@ -53,16 +52,22 @@ class Expressions:
         """Return the conditions that the view's own do not already answer.
 
         Raises:
-            Unfit: the view lacks rows that the query may need, or chose them in another zone.
+            Unfit: the view lacks rows that the query may need, or chose them in another zone, or
+                by floats for another engine.
         """
         own = {alias: alias for alias in self.tables}
         wanted = [self._parsed(one) for one in self.view.filters]
-        columns = {one for node in wanted for one in node.find_all(exp.Column)}
-        if any(self._type(one, own) == "timestamp" for one in columns):
+        types = {self._type(one, own) for node in wanted for one in node.find_all(exp.Column)}
+        if self.dialect != "spark" and not types.isdisjoint(FLOATS):
+            raise Unfit(
+                Rule.TYPE, f"the rows of {self.view.name} were chosen by a float or double, of "
+                "which engines compare NaN each in their own way",
+            )  # fmt: skip
+        if "timestamp" in types:
             self._check_zone(f"the rows of {self.view.name} were chosen", time_zone)
-        query = Reader(self.key, lambda node: self._type(node, self.names))
+        query = Reader(self.key, lambda node: self._compared_as(node, self.names))
         view = Reader(
-            lambda node: self._key(node, own, "spark"), lambda node: self._type(node, own)
+            lambda node: self._key(node, own, "spark"), lambda node: self._compared_as(node, own)
         )
         return rest_of(wanted, view, asked, query)
 
@@ -78,7 +83,7 @@ class Expressions:
         found = self.dimensions.get(key) if key else None
         if found is None:
             return None
-        if found.type in _FLOATS:
+        if found.type in FLOATS:
             raise Unfit(
                 Rule.TYPE, f"the dimension {found.name} is a {found.type}, of which engines group "
                 "NaN and negative zeros each in their own way",
@@ -194,6 +199,13 @@ class Expressions:
         if not isinstance(node, exp.Column):
             return None
         return self._known(names.get(node.table.lower(), ""), node.name)
+
+    def _compared_as(self, node: exp.Expr, names: Mapping[str, str]) -> str | None:
+        """Return the type of a column, or of a part of a date."""
+        found = dated(node)
+        if found is None:
+            return self._type(node, names)
+        return "int" if found[0] in PARTS else "date" if found[0] == "DATE" else None
 
     def _needs_zone(self, dimension: ViewDimension) -> bool:
         node = self._forms[dimension.name]

@@ -7,6 +7,7 @@ do not know follows from nothing.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +15,8 @@ from sqlglot import exp
 
 from optimizer.matching.domain.rules import Rule, Unfit
 
-_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+FLOATS = ("float", "double")
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "decimal", *FLOATS)
 _SWAPPED: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.LT: exp.GT,
     exp.LTE: exp.GTE,
@@ -70,7 +72,7 @@ class Asked:
 Key = Callable[[exp.Expr], str | None]
 """Returns the form in which an expression is compared; None: it is not."""
 TypeOf = Callable[[exp.Expr], str | None]
-"""Returns Spark's type of a column."""
+"""Returns Spark's type of an expression; None: it is not known."""
 
 
 @dataclass(frozen=True)
@@ -109,11 +111,11 @@ class Reader:
         literal, key = _literal(right), self.key(left)
         if literal is None or key is None:
             return None
-        kind, value = literal
+        kind, value = literal[0], self._as_read(literal, left)
+        if value is None:
+            return None
         if made is exp.EQ:
             return Asked(key, kind, values=frozenset({value}))
-        if not self._is_ordered(kind, left):
-            return None
         if made in (exp.GT, exp.GTE):
             return Asked(key, kind, low=Bound(value, made is exp.GTE))
         return Asked(key, kind, high=Bound(value, made is exp.LTE))
@@ -123,17 +125,24 @@ class Reader:
             return None
         literals = [_literal(one.unnest()) for one in node.expressions]
         kinds = {one[0] for one in literals if one is not None}
-        key = self.key(node.this.unnest())
-        if key is None or len(kinds) != 1 or None in literals:
+        of = node.this.unnest()
+        key = self.key(of)
+        values = frozenset(self._as_read(one, of) for one in literals if one is not None)
+        if key is None or len(kinds) != 1 or None in literals or None in values:
             return None
-        return Asked(key, kinds.pop(), values=frozenset(one[1] for one in literals if one))
+        return Asked(key, kinds.pop(), values=values)
 
-    def _is_ordered(self, kind: str, of: exp.Expr) -> bool:
-        """Whether engines order such literals as they are ordered here."""
-        known = self.type_of(of) or ""
-        if kind == "number":
-            return known.split("(")[0] in _NUMBERS
-        return known == kind
+    def _as_read(self, literal: tuple[str, Any], of: exp.Expr) -> Any:
+        """Return the value as engines compare the expression with it; None: not as it is here.
+
+        A literal of another type is cast, or the expression is, one way for = and another for IN.
+        """
+        (kind, value), known = literal, (self.type_of(of) or "").split("(")[0]
+        if kind != "number":
+            return value if known == kind else None
+        if known in FLOATS:
+            return float(value)  # it has no more digits
+        return value if known in _NUMBERS else None
 
 
 def rest_of(
@@ -209,5 +218,7 @@ def _literal(node: exp.Expr) -> tuple[str, Any] | None:
 
 
 def _is_iso(text: str) -> bool:
-    parts = text.split("-")
-    return [len(one) for one in parts] == [4, 2, 2] and all(one.isdigit() for one in parts)
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False

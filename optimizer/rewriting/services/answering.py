@@ -154,20 +154,21 @@ def _seen(lake: str, names: Iterable[str], user: User) -> dict[str, str]:
 
 
 def _readable(lake: str, kept: Iterable[StoredAggregate], user: User) -> list[StoredAggregate]:
-    """Keep those whose own table the person may see, as far as the catalog knows it."""
-    found = list(kept)
-    own = tables_visible_in_catalog(lake, user).filter(is_named(_pairs(one.table for one in found)))
-    seen = {f"{db}.{name}".lower() for db, name in own.values_list("db", "name")}
-    return [one for one in found if one.table in seen]
+    """Keep those whose own table and joined tables the person may see, as the catalog has them.
+
+    Only queries that join alike are answered from them, and why one is not names these tables.
+    """
+    needed = [(one, {one.table, *(join.table for join in one.joins)}) for one in kept]
+    named = is_named(_pairs({name for _, names in needed for name in names}))
+    rows = tables_visible_in_catalog(lake, user).filter(named)
+    seen = {f"{db}.{name}".lower() for db, name in rows.values_list("db", "name")}
+    return [one for one, names in needed if names <= seen]
 
 
 def _joined(
     lake: str, kept: Iterable[StoredAggregate], visible: Mapping[str, str], user: User
 ) -> dict[str, str]:
-    """Return the tables that aggregates join and the person may see: their commits are asked for.
-
-    A query that joins others is answered from no aggregate, so those are not even named.
-    """
+    """Return the tables besides the query's that aggregates join, whose commits must be known."""
     names = {join.table for one in kept for join in one.joins} - visible.keys()
     if not names:
         return {}

@@ -12,6 +12,9 @@ from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure, PortalError
 from portal.lake.names import TableName
 
+_TIMELINES = ((".hoodie", "timeline"), (".hoodie",))
+"""Where tables have their active timeline, the older ones before version 8 in the second."""
+
 
 def holds(lake: str, names: Iterable[str], known: Mapping[str, TableFacts]) -> bool:
     """Whether every table and cube that was read has the same newest commit.
@@ -62,10 +65,14 @@ def _newest(place: str, config: LakeConfig) -> int | None:
     Raises:
         ExternalFailure: the file system cannot be asked.
     """
-    try:
-        timeline = config.path(place).child(".hoodie", "timeline")
-        return newest_instant(open_file_system(timeline, config=config).names(timeline))
-    except ExternalFailure:
-        raise
-    except PortalError:
-        return None
+    for folders in _TIMELINES:
+        try:
+            timeline = config.path(place).child(*folders)
+            found = newest_instant(open_file_system(timeline, config=config).names(timeline))
+        except ExternalFailure:
+            raise
+        except PortalError:
+            continue
+        if found is not None:
+            return found
+    return None

@@ -141,11 +141,18 @@ def _rule(line: str, settings: Mapping[str, Any]) -> Parsed:
         raise _Unfit(f"the metric {metric} is not known")
     rule: Parsed = {"metric": _PLAIN[metric]}
     if metric == "percentile":
-        rule["q"] = float(columns.pop()) if len(columns) > 1 else None
+        rule["q"] = _quantile(columns.pop()) if len(columns) > 1 else None
     if columns:
         rule["columns"] = columns
     bounds = _bounds(match["bound"], metric)
     return _with_settings(rule | bounds, settings, ())
+
+
+def _quantile(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise _Unfit(f"{text} is no quantile") from None
 
 
 def _freshness(line: str) -> Parsed:
@@ -166,12 +173,12 @@ def _schema(settings: Mapping[str, Any]) -> Parsed:
         if not isinstance(given, dict):
             continue
         for when, value in given.items():
-            if when == "when required column missing":
-                types |= dict.fromkeys(value, "")
-            elif when == "when wrong column type":
+            if when == "when required column missing" and isinstance(value, list):
+                types |= {str(name): "" for name in value}
+            elif when == "when wrong column type" and isinstance(value, dict):
                 types |= {str(name): str(of) for name, of in value.items()}
             else:
-                raise _Unfit(f"`{when}` is not known")
+                raise _Unfit(f"`{when}` is not known in this form")
         wanted["severity"] = "alarm" if level == "fail" else "note"
     if not types:
         raise _Unfit("it expects no columns")

@@ -12,10 +12,14 @@ _FORBIDDEN = (
     exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.DDL, exp.Drop, exp.Alter, exp.Command,
     exp.Into, exp.Use, exp.Set, exp.Transaction, exp.Commit, exp.Rollback, exp.Cache, exp.Refresh,
 )  # fmt: skip
-# What reads other than tables, or runs code of the class path.
+# What reads other than tables, runs code of the class path, or puts values into errors, which are
+# read by people who may see no rows.
 _FORBIDDEN_FUNCTIONS = frozenset(
-    {"reflect", "java_method", "try_reflect", "input_file_name", "read_files", "from_avro", "sleep"}
-)
+    {
+        "reflect", "java_method", "try_reflect", "input_file_name", "read_files", "from_avro",
+        "sleep", "raise_error", "assert_true",
+    }
+)  # fmt: skip
 
 
 def check_filter(text: str) -> None:

@@ -12,6 +12,7 @@ from portal.lake.names import TableName
 from quality.checks.domain.judge import Outcome
 from quality.checks.domain.rules import Rule, Severity
 from quality.checks.services.requests import window_of
+from quality.checks.services.taken_back import windows_take_back
 from quality.models import CheckSet, ExpectedPartition, FreshnessRule, RuleResult
 
 _NAMED = 3
@@ -39,13 +40,15 @@ class Marks:
         found = {name: said.lacks(name, since=None) for name in names}
         return {name: reason for name, reason in found.items() if reason}
 
-    def taken_back(self, hive: TableName, names: Sequence[str]) -> None:
+    def taken_back(self, hive: TableName, names: Sequence[str], *, now: datetime) -> None:
         """Drop the results of blocking rules: they are of data that is written again now."""
         row = _set_of(str(hive.lake), hive.db, hive.table)
-        if row is None or not row.checks.partition_key:
+        if row is None or not names:
             return
-        windows = {window_of(name, row.checks.partition_key) for name in names} - {""}
-        row.results.filter(window__in=windows, severity=Severity.BLOCK.value).delete()
+        key, windows = row.checks.partition_key, {""}
+        if key:
+            windows = {window_of(name, key) for name in names} - {""}
+        windows_take_back(row.pk, windows, now=now)
 
 
 class _Said:
@@ -91,7 +94,7 @@ def _lack(row: CheckSet, rule: Rule, result: RuleResult | None, since: datetime 
     """Say why a rule holds a partition back; empty: it does not."""
     if result is None:
         return f"check {rule.name} was not measured"
-    if since is not None and result.judged_at < since:
+    if since is not None and (result.known_at or result.judged_at) < since:
         return f"check {rule.name} was not measured since its end"
     if row.problem and (row.measured_at is None or result.judged_at < row.measured_at):
         return f"check {rule.name} could not be measured again"

@@ -17,10 +17,10 @@ OLDEST = timedelta(days=2)
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A value with the time that it is of."""
+    """A value with the time that it is of; without a value there is none."""
 
     value: MetricValue
-    at: datetime
+    at: datetime | None = None
 
 
 def source_differences(row: CheckSet, rules: Iterable[Rule], *, now: datetime) -> Compared | None:
@@ -30,7 +30,7 @@ def source_differences(row: CheckSet, rules: Iterable[Rule], *, now: datetime) -
         return None
     found = source_comparison_of(row.hive)
     if found is None:
-        return Compared(MetricValue(keys[0], None, reason=Reason.NO_SOURCE), now)
+        return Compared(MetricValue(keys[0], None, reason=Reason.NO_SOURCE))
     if found.at is None or found.at < now - OLDEST:
-        return Compared(MetricValue(keys[0], None, reason=Reason.NOT_COMPARED), now)
+        return Compared(MetricValue(keys[0], None, reason=Reason.NOT_COMPARED))
     return Compared(MetricValue(keys[0], found.n_differences), min(found.at, now))

@@ -17,12 +17,14 @@ from quality.checks.domain.judge import judge
 from quality.checks.domain.messages import MEASURED, Measured, WindowValues
 from quality.checks.domain.metrics import COMPARED
 from quality.checks.domain.reasons import Reason
-from quality.checks.domain.rules import Rule
+from quality.checks.domain.rules import Rule, Severity
 from quality.checks.domain.windows import Reading
 from quality.checks.services.followers import tell_judged, tell_unmeasured
 from quality.checks.services.from_comparisons import source_differences
 from quality.checks.services.problems import unmeasured_note
-from quality.models import CheckSet, Measurement, RuleResult
+from quality.checks.services.taken_back import KEPT as TAKEN_BACK_KEPT
+from quality.checks.services.taken_back import taken_back_at
+from quality.models import CheckSet, Measurement, RuleResult, TakenBack
 
 KEPT = timedelta(days=800)
 """A comparison with the year before needs more than a year."""
@@ -55,6 +57,7 @@ def results_trim(lake: str, *, now: datetime) -> int:
     for rows in (
         Measurement.objects.filter(check_set__lake=lake, measured_at__lt=now - KEPT),
         RuleResult.objects.filter(check_set__lake=lake, judged_at__lt=now - KEPT),
+        TakenBack.objects.filter(check_set__lake=lake, at__lt=now - TAKEN_BACK_KEPT),
     ):
         old = list(rows.order_by("pk").values_list("pk", flat=True)[:_AT_ONCE])
         rows.model.objects.filter(pk__in=old).delete()
@@ -95,9 +98,16 @@ def _take(run: Run, measured: Measured) -> int:
         _keep(row, windows, at=at)
         # Only now: windows of one run are compared with each other too.
         results: list[RuleResult] = []
+        taken_back = taken_back_at(row, [one.window for one in windows])
         for rule in rules:
-            known_at = compared.at if compared and rule.metric is COMPARED else at
-            results += _judge(row, rule, windows, at=known_at)
+            known_at = compared.at if compared and rule.metric is COMPARED else None
+            of = known_at or at
+            judged = [
+                one
+                for one in windows
+                if rule.severity is not Severity.BLOCK or taken_back.get(one.window, of) <= of
+            ]
+            results += _judge(row, rule, judged, at=at, known_at=known_at)
         tell_judged(row, results, now=at)
     row.measured_at = at
     row.save(update_fields=["problem", "measured_at"])
@@ -131,7 +141,12 @@ def _keep(row: CheckSet, windows: Sequence[WindowValues], *, at: datetime) -> No
 
 
 def _judge(
-    row: CheckSet, rule: Rule, windows: Sequence[WindowValues], *, at: datetime
+    row: CheckSet,
+    rule: Rule,
+    windows: Sequence[WindowValues],
+    *,
+    at: datetime,
+    known_at: datetime | None,
 ) -> list[RuleResult]:
     key = rule.measured.key
     history = _history(row, rule) if rule.needs_history else []
@@ -140,7 +155,7 @@ def _judge(
         found = next((one for one in window.values if one.key == key), None)
         value = None if found is None else found.value
         reason = Reason.NOT_MEASURED if found is None else found.reason
-        verdict = judge(rule, Reading(window.window, value, at, reason), history)
+        verdict = judge(rule, Reading(window.window, value, known_at or at, reason), history)
         detail = found.detail if found and found.detail else ""
         rows.append(
             RuleResult(
@@ -154,6 +169,7 @@ def _judge(
                 low=verdict.low,
                 high=verdict.high,
                 judged_at=at,
+                known_at=known_at,
             )
         )
     _write(row, rule, rows)
@@ -183,7 +199,16 @@ def _write(row: CheckSet, rule: Rule, rows: Sequence[RuleResult]) -> None:
         batch_size=_WRITTEN_AT_ONCE,
         update_conflicts=True,
         unique_fields=_unique("check_set", "window", "rule"),
-        update_fields=["severity", "outcome", "text", "value", "low", "high", "judged_at"],
+        update_fields=[
+            "severity",
+            "outcome",
+            "text",
+            "value",
+            "low",
+            "high",
+            "judged_at",
+            "known_at",
+        ],
     )
 
 

@@ -44,7 +44,7 @@ _LEFT = "The rule was deleted, or is a note now."
 
 def incidents_judged(row: CheckSet, results: Sequence[RuleResult], now: datetime) -> None:
     """Take in what the rules of a table said of its windows at `now`."""
-    Incident.objects.filter(check_set=row).exclude(owner=row.owner).update(owner=row.owner)
+    _follow_owner(row)
     by_rule: dict[str, list[RuleResult]] = {}
     for one in results:
         by_rule.setdefault(one.rule, []).append(one)
@@ -61,6 +61,7 @@ def incidents_judged(row: CheckSet, results: Sequence[RuleResult], now: datetime
 
 def incidents_unmeasured(row: CheckSet, problem: str, now: datetime) -> None:
     """Take in that a table could not be measured; it matters where a rule blocks."""
+    _follow_owner(row)
     if any(one.severity is Severity.BLOCK for one in row.checks.rules):
         seen = _measurement(row, Outcome.UNKNOWN, problem)
         _follow(row, MEASUREMENT, [seen], _unclosed(row).get(MEASUREMENT), now=now)
@@ -75,6 +76,11 @@ def incidents_changed(row: CheckSet, rules: Sequence[str], by: str, now: datetim
         if rule not in kept and to is not None:
             incident.resolution, incident.reason = Resolution.RULE.value, _LEFT
             step(incident, to, Action.RESOLVED, by=by, now=now, text=_LEFT)
+
+
+def _follow_owner(row: CheckSet) -> None:
+    """Have the incidents of a table seen by who owns it now, and by no former owner."""
+    Incident.objects.filter(check_set=row).exclude(owner=row.owner).update(owner=row.owner)
 
 
 def _unclosed(row: CheckSet) -> dict[str, Incident]:

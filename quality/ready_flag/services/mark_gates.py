@@ -4,6 +4,7 @@ A gate is asked before partitions are marked as ready, and is told when they are
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 
 from portal.lake.names import TableName
@@ -15,7 +16,7 @@ class MarkGate(Protocol):
     def refused(self, hive: TableName, names: Sequence[str]) -> dict[str, str]:
         """Return why, by name, looking at all names at once."""
 
-    def taken_back(self, hive: TableName, names: Sequence[str]) -> None:
+    def taken_back(self, hive: TableName, names: Sequence[str], *, now: datetime) -> None:
         """Note that partitions are about to be written again; twice changes nothing."""
 
 
@@ -35,7 +36,7 @@ def refusals(hive: TableName, names: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def note_taken_back(hive: TableName, names: Sequence[str]) -> None:
+def note_taken_back(hive: TableName, names: Sequence[str], *, now: datetime) -> None:
     """Tell every gate that partitions are not ready any more."""
     for name in sorted(_gates):
-        _gates[name].taken_back(hive, names)
+        _gates[name].taken_back(hive, names, now=now)

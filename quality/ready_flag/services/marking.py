@@ -76,7 +76,7 @@ def partitions_mark(mark: Mark, *, user: User | None, now: datetime) -> Marked:
         if mark.ready:
             _check_held(hive, names)
         else:
-            note_taken_back(hive, names)
+            note_taken_back(hive, names, now=now)
         n_changed, problem = 0, ""
         try:
             for n_set in flags_set(metastore, hive, names, ready=mark.ready):

@@ -14,6 +14,7 @@ from portal.lake.names import TableName
 from portal.lake.readiness import FLAG
 from portal.runs.models import Run
 from quality.checks.domain.messages import Measured, MetricValue, WindowValues, read_request
+from quality.checks.selectors.check_sets import last_outcomes, with_badge
 from quality.checks.services.declaring import checks_delete, checks_pause
 from quality.checks.services.from_comparisons import OLDEST
 from quality.checks.services.overrides import override_ask, override_confirm
@@ -23,7 +24,6 @@ from quality.freshness.domain.cadence import TimeFormat
 from quality.freshness.services.declaring import Declared, rule_declare
 from quality.freshness.services.inspection import look_at
 from quality.models import CheckSet, ExpectedPartition, FreshnessRule, Measurement, RuleResult
-from quality.ready_flag.services.marking import Mark, partitions_mark
 from tests.component.conftest import People
 from tests.component.quality.checks.checked import DOCUMENT, WINDOW, declare, measure, values, wrote
 from tests.component.quality.flag_lake import FlagLake
@@ -185,36 +185,6 @@ def test_a_rule_that_only_alarms_and_one_that_passed_hold_nothing_back(
     assert look(AFTER).standing == "READY"
 
 
-def mark(*names: str, ready: bool = True) -> int:
-    said = Mark("main", "shop.notes", names, ready=ready)
-    return partitions_mark(said, user=None, now=AFTER).n_changed
-
-
-def test_nobody_marks_as_ready_what_a_blocking_rule_holds_back(
-    hive: FlagLake, people: People
-) -> None:
-    name, other = f"dt={WINDOW}", "dt=2026-11-20"
-    hive.names["notes"] = [name, other]
-    row = declare(people.owner, NOW)
-    run = check_request(row, by="olga", now=NOW)
-    mark(name, ready=False)
-    with pytest.raises(StaleState, match="check enough was not measured"):
-        mark(name)
-    measure(row, run, NOW, 4)
-    with pytest.raises(StaleState, match=r"dt=2026-11-20 .* with 1 more of them"):
-        mark(name, other)
-    with pytest.raises(StaleState, match="check enough failed") as refused:
-        mark(name)
-    assert refused.value.code == "readiness.held"
-    assert hive.flags()[name] == "false"
-    measure(row, run, AFTER, 9, 3)
-    assert mark(name) == 1, "the other rule does not block"
-    mark(name, ready=False)
-    with pytest.raises(StaleState, match="was not measured"):
-        mark(name)
-    assert RuleResult.objects.get().rule == "no_nulls"
-
-
 def test_windows_of_one_run_are_compared_with_each_other(hive: FlagLake, people: People) -> None:
     rule = "{metric: row_count, compare: {with: previous, min: -20%}}"
     text = f"table: shop.notes\npartition_key: dt\nrules: [{rule}]"
@@ -262,10 +232,10 @@ def test_a_captured_table_is_judged_by_the_last_comparison_with_its_source(
     register_comparisons("test", last.get)
     rows = (MetricValue("row_count", 1),)
     known_at = AFTER - timedelta(hours=1)
-    for found, outcome, judged_at in (
-        (None, "unknown", AFTER),
-        (SourceComparison(None), "unknown", AFTER),
-        (SourceComparison(AFTER - OLDEST - timedelta(seconds=1)), "unknown", AFTER),
+    for found, outcome, of in (
+        (None, "unknown", None),
+        (SourceComparison(None), "unknown", None),
+        (SourceComparison(AFTER - OLDEST - timedelta(seconds=1)), "unknown", None),
         (SourceComparison(known_at, 3), "failed", known_at),
         (SourceComparison(known_at, 0), "passed", known_at),
     ):
@@ -273,7 +243,15 @@ def test_a_captured_table_is_judged_by_the_last_comparison_with_its_source(
         wrote(run, Measured(row.pk, "done", AFTER, (WindowValues(WINDOW, 1, rows),)))
         results_take(run)
         result = RuleResult.objects.get()
-        assert (result.outcome, result.judged_at) == (outcome, judged_at)
+        assert (result.outcome, result.judged_at, result.known_at) == (outcome, AFTER, of)
+        shown = vars(with_badge(CheckSet.objects.all()).get())
+        assert shown["badge"] == f"CHECK_{outcome.upper()}"
+        assert last_outcomes(CheckSet.objects.get()) == {"same": outcome}
+    what = Declared("dt", TimeFormat.DAY, delay_minutes=0)
+    rule_declare("main", "shop.notes", what, version=None, user=people.owner, now=NOW)
+    hive.parameters[f"dt={WINDOW}"] = {FLAG: "false"}
+    RuleResult.objects.update(known_at=NOW)
+    assert "check same was not measured since its end" in look(AFTER).reason
     register_comparisons("test", lambda _table: None)
 
 

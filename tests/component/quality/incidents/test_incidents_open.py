@@ -216,6 +216,9 @@ def test_an_incident_follows_the_owner_of_its_table(checks: CheckSet) -> None:
     CheckSet.objects.update(owner="dora")
     measured(checks, NOW + HOUR, (DAY, 4, 0))
     assert Incident.objects.get().owner == "dora"
+    CheckSet.objects.update(owner="etl")
+    runs_failed(new_run(checks, NOW + 2 * HOUR), "It was lost.", now=NOW + 2 * HOUR)
+    assert {one.owner for one in Incident.objects.all()} == {"etl"}
 
 
 def test_of_many_windows_the_last_are_kept_and_all_are_counted(checks: CheckSet) -> None:

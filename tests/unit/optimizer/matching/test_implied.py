@@ -13,7 +13,7 @@ from optimizer.matching.domain.blocks import conjuncts
 from optimizer.matching.domain.implied import Reader, rest_of
 from optimizer.matching.domain.rules import Unfit
 
-TYPES = {"n": "int", "t": "string", "d": "date"}
+TYPES = {"n": "int", "t": "string", "d": "date", "x": "double"}
 NUMBERS, TEXTS = (-1, 0, 1, 2, 3), ("a", "b", "c", "")
 
 
@@ -106,6 +106,17 @@ def test_the_rows_are_those_of_the_query(stored: str, asked: str) -> None:
         ("d >= '2026-1-2'", "d >= '2026-1-11'", None),
         ("d >= '2026-1-2'", "d >= '2026-1-2'", []),
         ("t >= 1", "t >= 2", None),
+        # Spark reads the text as a number for =, and the numbers as texts for IN.
+        ("t IN (1, 2)", "t = 1", None),
+        ("t IN (1)", "t = 1", None),
+        ("t = 1", "t = 1 AND n = 1", ["n = 1"]),
+        ("d IN ('2026-1-1')", "d = '2026-1-1'", None),
+        ("n IN ('05', '6')", "n = '05'", None),
+        # A double holds no more digits than these.
+        ("x > 0.1", "x >= 0.10000000000000000001", None),
+        ("x > 0.1", "x > 0.2", ["x > 0.2"]),
+        # There is no such day: nothing is after it.
+        ("d >= CAST('2026-02-30' AS DATE)", "d >= DATE '2026-03-01'", None),
         ("upper(t) LIKE 'A%'", "upper(t) LIKE 'A%' AND n = 1", ["n = 1"]),
         ("t LIKE 'a%'", "t LIKE 'ab%'", None),
     ],

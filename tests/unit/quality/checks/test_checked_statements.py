@@ -40,6 +40,8 @@ def test_a_query_that_reads_one_number_is_taken(text: str) -> None:
         ("SELECT count(*) FROM parquet.`/etc`", "not one that it may read"),
         ("SELECT (SELECT max(pay) FROM hr.wages) FROM {rows}", "not one that it may read"),
         ("SELECT reflect('java.lang.System', 'exit', 1)", "reflect is not allowed"),
+        ("SELECT raise_error(max(mail)) FROM {rows}", "raise_error is not allowed"),
+        ("SELECT assert_true(false, max(mail)) FROM {rows}", "assert_true is not allowed"),
         ("SELECT java_method('java.lang.System', 'exit', 1)", "not allowed"),
         ("SELECT count( FROM {rows}", "cannot be read"),
         ("", "SELECT"),

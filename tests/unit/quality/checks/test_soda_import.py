@@ -118,3 +118,17 @@ def test_other_documents_are_refused(text: str) -> None:
 def test_nothing_that_fits_gives_no_check_set() -> None:
     found = import_soda("checks for a.b:\n  - magic > 1")
     assert (found.checks, len(found.refused)) == (None, 1)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "percentile(price, most) > 1",
+        "schema: {fail: {when required column missing: 5}}",
+        "schema: {fail: {when wrong column type: [id]}}",
+    ],
+)
+def test_settings_of_another_form_are_refused_by_their_line(check: str) -> None:
+    found = import_soda(f"checks for shop.orders:\n  - {check}\n  - row_count > 0\n")
+    assert found.checks is not None
+    assert [one.line for one in found.refused] == [2]
