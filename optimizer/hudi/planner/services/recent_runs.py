@@ -12,8 +12,9 @@ from optimizer.hudi.maintenance.domain.tasks import ACTIONS, TASKS, Service, Ste
 from optimizer.hudi.planner.domain.needs import Reader, RecentActivity
 from optimizer.models import HudiTable, OptimizeTask
 from optimizer.removals.domain.states import REFUSED
-from portal.access.lakes import get_lake
 from portal.catalog.services.change_readers import change_readers_of
+from portal.lake.errors import RuleViolation
+from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 
 LOOK_BACK = timedelta(days=8)
@@ -63,7 +64,10 @@ def recent_activity_of(row: HudiTable, look: HudiInspection, *, now: datetime) -
 
 def readers_of(row: HudiTable) -> tuple[Reader, ...]:
     """Return who reads the table's changes, so that a clean keeps what they need."""
-    table = TableName(get_lake(row.lake).lake, row.db, row.table)
+    try:
+        table = TableName(LakeId(row.lake), row.db, row.table)
+    except RuleViolation:
+        return ()  # such a name is shown and not acted on: nothing of ours reads the table
     return tuple(Reader(one.name, one.since, one.is_capped) for one in change_readers_of(table))
 
 

@@ -354,8 +354,9 @@ def test_a_clean_keeps_the_version_that_a_reader_of_changes_needs(
     monkeypatch.setitem(change_readers._providers, "test", known)
     row = looked("rides", look(*writes, asked(30, Action.CLEAN)))
     hudi_decide("main", now=NOW)
-    claim(HUDI, run_of(), now=NOW)
-    (order,) = orders(HudiServicesKind(), run_of())
+    run = run_of()
+    claim(HUDI, run, now=NOW)
+    (order,) = orders(HudiServicesKind(), run)
     assert order["settings"] == {"hoodie.clean.commits.retained": "18"}
     assert set(asked_of) == {f"{row.db}.{row.table}"}
 
