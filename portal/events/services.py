@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, transaction
 
 from portal.access.lakes import get_lake
 from portal.connectors.metastore import Metastore
@@ -22,6 +22,7 @@ from portal.events.registry import Missed, Subscriber, subscribers
 from portal.lake.clock import seconds_behind
 from portal.lake.errors import PortalError, RuleViolation, StaleState
 from portal.runs.claims.leases import lease_take, new_holder
+from portal.upserts import conflict_key
 
 BATCH = 500
 # Of a table's partitions that were put outside it; the job that acts asks the metastore again.
@@ -300,12 +301,10 @@ def _write_touches(batch: _Batch) -> None:
 
 
 def _upsert_touches(batch: _Batch, keys: Sequence[tuple[str, str]], fields: Sequence[str]) -> None:
-    # MySQL takes any unique key as the conflict and refuses to be told which.
-    named = connection.features.supports_update_conflicts_with_target
     TableTouch.objects.bulk_create(
         [_touch_row(batch, key) for key in keys],
         update_conflicts=True,
-        unique_fields=["lake", "db", "table"] if named else None,
+        unique_fields=conflict_key("lake", "db", "table"),
         update_fields=list(fields),
     )
 

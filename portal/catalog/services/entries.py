@@ -7,13 +7,13 @@ events and a scan never write the same names at once.
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from django.db import connection
 from django.db.models import Max, Q
 
 from portal.catalog.domain.entries import Entries, Entry, Name, TableFacts
 from portal.catalog.models import Table, VacatedName
 from portal.catalog.selectors import is_named
 from portal.events.models import EventPosition
+from portal.upserts import conflict_key
 
 _WRITTEN = (
     *("db", "name", "format", "uuid", "location", "owner", "db_owner", "metastore_id"),
@@ -71,7 +71,7 @@ def entries_write(lake: str, entries: Entries, *, at: datetime) -> int:
     Table.objects.bulk_create(
         [_row(lake, entry, owners) for entry in touched if entry.key is not None],
         update_conflicts=True,
-        unique_fields=_unique("id"),
+        unique_fields=conflict_key("id"),
         update_fields=_WRITTEN,
     )
     Table.objects.bulk_create([_row(lake, entry, owners) for entry in touched if entry.key is None])
@@ -87,7 +87,7 @@ def names_vacate(lake: str, left: Mapping[Name, int], *, at: datetime) -> None:
             for (db, name), event_id in left.items()
         ],
         update_conflicts=True,
-        unique_fields=_unique("lake", "db", "name"),
+        unique_fields=conflict_key("lake", "db", "name"),
         update_fields=["event_id", "at"],
     )
 
@@ -152,8 +152,3 @@ def _db_owners(lake: str, touched: Sequence[Entry]) -> dict[str, str]:
     newest = living.order_by().values("db").annotate(newest=Max("pk")).values("newest")
     rows = Table.objects.filter(pk__in=newest)
     return dict(rows.values_list("db", "db_owner"))
-
-
-def _unique(*fields: str) -> list[str] | None:
-    """Return the key of an upsert; MySQL takes any, and refuses to be told which."""
-    return list(fields) if connection.features.supports_update_conflicts_with_target else None

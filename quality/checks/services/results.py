@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 import msgspec
-from django.db import connection, transaction
+from django.db import transaction
 
 from portal.lake.errors import NotVisible
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
+from portal.upserts import conflict_key
 from quality.checks.domain.judge import judge
 from quality.checks.domain.messages import MEASURED, Measured, WindowValues
 from quality.checks.domain.metrics import COMPARED
@@ -135,7 +136,7 @@ def _keep(row: CheckSet, windows: Sequence[WindowValues], *, at: datetime) -> No
         rows,
         batch_size=_WRITTEN_AT_ONCE,
         update_conflicts=True,
-        unique_fields=_unique("check_set", "metric", "window", "day"),
+        unique_fields=conflict_key("check_set", "metric", "window", "day"),
         update_fields=["value", "reason", "detail", "state", "measured_at"],
     )
 
@@ -198,7 +199,7 @@ def _write(row: CheckSet, rule: Rule, rows: Sequence[RuleResult]) -> None:
         rows,
         batch_size=_WRITTEN_AT_ONCE,
         update_conflicts=True,
-        unique_fields=_unique("check_set", "window", "rule"),
+        unique_fields=conflict_key("check_set", "window", "rule"),
         update_fields=[
             "severity",
             "outcome",
@@ -210,8 +211,3 @@ def _write(row: CheckSet, rule: Rule, rows: Sequence[RuleResult]) -> None:
             "known_at",
         ],
     )
-
-
-def _unique(*fields: str) -> list[str] | None:
-    """Return the key of an upsert; MySQL takes any, and refuses to be told which."""
-    return list(fields) if connection.features.supports_update_conflicts_with_target else None

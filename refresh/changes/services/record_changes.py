@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Model, QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from portal.lake.names import TableName
+from portal.upserts import conflict_key
 from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.changes.domain.pressure import Pressure, gather_for
 from refresh.core.selectors.names import Named, named_for_all
@@ -196,8 +197,6 @@ def write_partitions(
 
     Queries on those may be answered wrongly until they are taken in.
     """
-    # MySQL takes any unique key as the conflict and refuses to be told which.
-    named = connection.features.supports_update_conflicts_with_target
     rows = [
         ChangedPartition(table=watched, digest=digest_of(name), name=name, at=now, touch=touch)
         for watched, partitions in changes.items()
@@ -211,7 +210,7 @@ def write_partitions(
         ChangedPartition.objects.bulk_create(
             chunk,
             update_conflicts=True,
-            unique_fields=["table", "digest"] if named else None,
+            unique_fields=conflict_key("table", "digest"),
             update_fields=["at", "touch"],
         )
     return {row.table_id for row in rows if row.touch is PartitionChange.UPDATED}

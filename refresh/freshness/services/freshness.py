@@ -5,8 +5,9 @@ Judging twice writes the same: it follows from what changed and what was complet
 
 from collections.abc import Mapping, Sequence
 
-from django.db import connection, transaction
+from django.db import transaction
 
+from portal.upserts import conflict_key
 from refresh.clusters.domain.frontends import FeState
 from refresh.freshness.domain.freshness import Danger, Freshness, Standing, standing
 from refresh.freshness.domain.pending_refresh import pending_for
@@ -128,12 +129,10 @@ def _with_reason(watched: WatchedTable, reason: str) -> str:
 
 def _write(rows: list[TargetFrontEnd]) -> None:
     """Write the judgements only: what was done there is the worker's to write."""
-    # MySQL takes any unique key as the conflict and refuses to be told which.
-    named = connection.features.supports_update_conflicts_with_target
     TargetFrontEnd.objects.bulk_create(
         rows,
         batch_size=500,
         update_conflicts=True,
-        unique_fields=["target", "fe"] if named else None,
+        unique_fields=conflict_key("target", "fe"),
         update_fields=_ON_FE,
     )
