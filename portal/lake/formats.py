@@ -6,9 +6,10 @@ with its reason, because moving such data by directory would break it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 PROVIDER = "spark.sql.sources.provider"
+CommittedFormat = Literal["iceberg", "hudi"]
 
 VIEWS = frozenset({"VIRTUAL_VIEW", "MATERIALIZED_VIEW"})
 _TABLES = frozenset({"MANAGED_TABLE", "EXTERNAL_TABLE"})
@@ -104,6 +105,17 @@ def judge_table(table: Any) -> Supported | Unsupported:
         serde=serde.serializationLib if serde else None,
         input_format=table.sd.inputFormat if table.sd else None,
     )
+
+
+def committed_format(table: Any) -> CommittedFormat | None:
+    """Return the format of a table of the metastore whose commits can be read; None: of others."""
+    parameters = {key.lower(): str(value) for key, value in (table.parameters or {}).items()}
+    if parameters.get("table_type", "").lower() == "iceberg":
+        return "iceberg"
+    reader = str(table.sd.inputFormat or "").lower() if table.sd else ""
+    if parameters.get(PROVIDER, "").lower() == "hudi" or "hudi" in reader:
+        return "hudi"
+    return None
 
 
 def effective_location(

@@ -12,6 +12,7 @@ from pipelines.commits.jobs.iceberg_source import IcebergSource
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure, RuleViolation
+from portal.lake.formats import committed_format
 from portal.lake.names import TableName
 
 
@@ -25,12 +26,11 @@ def open_source(spark: SparkSession, config: LakeConfig, name: TableName) -> Sou
     """
     with Metastore.connect(config) as metastore:
         struct = metastore.table(name)
-    parameters = {key.lower(): str(value) for key, value in (struct.parameters or {}).items()}
-    reader = str(struct.sd.inputFormat or "").lower() if struct.sd else ""
-    if parameters.get("table_type", "").lower() == "iceberg":
+    found = committed_format(struct)
+    if found == "iceberg":
         _check_iceberg(spark, config)
         return IcebergSource.open(spark, config, name)
-    if parameters.get("spark.sql.sources.provider", "").lower() == "hudi" or "hudi" in reader:
+    if found == "hudi":
         check_hudi(spark, lake=str(config.lake))
         return HudiSource.open(spark, str(name), str(struct.sd.location))
     raise RuleViolation(

@@ -11,10 +11,9 @@ import msgspec
 
 from pipelines.incremental.domain.definitions import Layer
 from portal.lake.errors import RuleViolation
-from portal.lake.formats import PROVIDER
+from portal.lake.formats import CommittedFormat
 
 RESULTS = "layers"
-Format = Literal["iceberg", "hudi"]
 Mode = Literal["changes", "full", "backfill"]
 """From the changes since its position, from all rows, or some partitions from all rows."""
 State = Literal["done", "unchanged", "held", "failed"]
@@ -31,7 +30,7 @@ class SourceOrder(msgspec.Struct, frozen=True, omit_defaults=True):
     """A table that is read."""
 
     table: str
-    format: Format
+    format: CommittedFormat
     location: str
     is_static: bool = False
     schema: tuple[Field, ...] = ()
@@ -108,17 +107,6 @@ class Advanced(msgspec.Struct, frozen=True, omit_defaults=True):
     n_deletes: int = 0
     seconds: float = 0
     edges: tuple[Edge, ...] = ()
-
-
-def format_of(struct: Any) -> Format | None:
-    """Return the format of a table, from what the metastore has of it; None: it has no commits."""
-    parameters = {key.lower(): str(value) for key, value in (struct.parameters or {}).items()}
-    if parameters.get("table_type", "").lower() == "iceberg":
-        return "iceberg"
-    reader = str(struct.sd.inputFormat or "").lower() if struct.sd else ""
-    if parameters.get(PROVIDER, "").lower() == "hudi" or "hudi" in reader:
-        return "hudi"
-    return None
 
 
 def read_request(data: Any) -> Request:

@@ -20,7 +20,6 @@ from pipelines.incremental.domain.definitions import (
 )
 from pipelines.incremental.domain.definitions import Layer as Definition
 from pipelines.incremental.domain.graph import check_graph
-from pipelines.incremental.domain.messages import format_of
 from pipelines.incremental.models import EVERY_MINUTES
 from pipelines.models import Layer, LayerSource
 from portal.access.actors import Actor
@@ -28,6 +27,7 @@ from portal.access.lakes import get_lake
 from portal.audit.services import audit_record
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
+from portal.lake.formats import committed_format
 from portal.lake.names import TableName
 from portal.lake.reasons import given_reason
 
@@ -242,7 +242,7 @@ def _check_source(metastore: Metastore, name: TableName, layer: Definition) -> N
     struct = metastore.table_or_none(name)
     if struct is None:
         raise RuleViolation("layer.source", f"There is no table {name}.", field="sources")
-    if format_of(struct) is None:
+    if committed_format(struct) is None:
         raise RuleViolation(
             "layer.source",
             f"{name} is neither a Hudi nor an Iceberg table: it has no commits to follow.",

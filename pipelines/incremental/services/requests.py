@@ -11,12 +11,10 @@ from django.db.models import QuerySet
 
 from pipelines.incremental.domain.graph import below, chain_of, run_order
 from pipelines.incremental.domain.messages import (
-    Format,
     LayerOrder,
     Range,
     Request,
     SourceOrder,
-    format_of,
 )
 from pipelines.incremental.services.declaring import check_staff, record
 from pipelines.models import Layer, LayerSource
@@ -26,6 +24,7 @@ from portal.catalog.services.change_readers import change_readers_of
 from portal.catalog.services.watermarks import watermark_of
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure, PortalError, RuleViolation, StaleState
+from portal.lake.formats import CommittedFormat, committed_format
 from portal.lake.names import TableName
 from portal.lake.reasons import given_reason
 from portal.runs.models import Run
@@ -208,12 +207,12 @@ def _source(
 ) -> SourceOrder:
     name = TableName.parse(row.hive.lake, str(edge))
     upstream = own.get(str(edge))
-    found: Format | None = None
+    found: CommittedFormat | None = None
     struct = None if upstream else metastore.table_or_none(name)
     if upstream is not None:
         found, place = "hudi", upstream.location
     elif struct is not None:
-        found, place = format_of(struct), str(struct.sd.location or "")
+        found, place = committed_format(struct), str(struct.sd.location or "")
     if found is None:
         raise RuleViolation("layer.source", f"There is no Hudi or Iceberg table {name} any more.")
     mark = watermark_of(name)

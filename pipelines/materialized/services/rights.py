@@ -4,13 +4,12 @@ It is looked at when a definition is set and again before each refresh, by the r
 then: a result shows what its sources hold.
 """
 
-from typing import Any
-
 from pipelines.materialized.domain.definition import Definition
 from portal.access.models import User
 from portal.access.visibility import may_see
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import NotVisible, RuleViolation
+from portal.lake.formats import committed_format
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 
@@ -33,7 +32,7 @@ def check_sources(
                 "name, or leave the table out.",
                 table=str(name),
             )
-        if not _is_versioned(struct):
+        if committed_format(struct) is None:
             raise RuleViolation(
                 "materialized.source",
                 f"{name} is neither a Hudi nor an Iceberg table, so nobody knows what of it "
@@ -77,13 +76,3 @@ def check_place(metastore: Metastore, target: TableName, *, location: str) -> No
         raise RuleViolation(
             "materialized.taken", f"There is another table {target}. Choose another name."
         )
-
-
-def _is_versioned(struct: Any) -> bool:
-    parameters = {key.lower(): str(value) for key, value in (struct.parameters or {}).items()}
-    reader = str(struct.sd.inputFormat or "").lower() if struct.sd else ""
-    return (
-        parameters.get("table_type", "").lower() == "iceberg"
-        or parameters.get("spark.sql.sources.provider", "").lower() == "hudi"
-        or "hudi" in reader
-    )

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from portal.lake.errors import RuleViolation
-from portal.lake.formats import PROVIDER
+from portal.lake.formats import committed_format
 from quality.checks.domain.metrics import Metric
 from quality.checks.domain.states import State
 
@@ -21,13 +21,7 @@ Format = Literal["hive", "iceberg", "hudi"]
 
 def format_of(struct: Any) -> Format:
     """Return how the rows of a table are read, from what the metastore has of it."""
-    parameters = {key.lower(): str(value) for key, value in (struct.parameters or {}).items()}
-    if parameters.get("table_type", "").lower() == "iceberg":
-        return "iceberg"
-    reader = str(struct.sd.inputFormat or "").lower() if struct.sd else ""
-    if parameters.get(PROVIDER, "").lower() == "hudi" or "hudi" in reader:
-        return "hudi"
-    return "hive"
+    return committed_format(struct) or "hive"
 
 
 class Window(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -6,6 +6,7 @@ from pymetastore.hive_metastore import ttypes
 from portal.lake.formats import (
     Supported,
     Unsupported,
+    committed_format,
     effective_location,
     judge_format,
     judge_table,
@@ -106,3 +107,21 @@ def test_a_table_is_read_as_the_metastore_gives_it() -> None:
 
 def test_a_view_without_storage_is_left_alone() -> None:
     assert isinstance(judge_table(ttypes.Table(tableType="VIRTUAL_VIEW")), Unsupported)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "reader", "found"),
+    [
+        ({"table_type": "ICEBERG"}, None, "iceberg"),
+        ({"TABLE_TYPE": "iceberg", SPARK: "hudi"}, None, "iceberg"),
+        ({SPARK: "Hudi"}, None, "hudi"),
+        ({}, "org.apache.hudi.hadoop.HoodieParquetInputFormat", "hudi"),
+        ({SPARK: "parquet"}, PARQUET_IN, None),
+        (None, None, None),
+    ],
+)
+def test_tables_whose_commits_can_be_read(
+    parameters: dict[str, str] | None, reader: str | None, found: str | None
+) -> None:
+    storage = None if reader is None else ttypes.StorageDescriptor(inputFormat=reader)
+    assert committed_format(ttypes.Table(parameters=parameters, sd=storage)) == found
