@@ -10,7 +10,7 @@ from optimizer.hudi.maintenance.domain.services import lock_problem
 from optimizer.hudi.maintenance.domain.tasks import LISTED, TASKS, Service, Step
 from optimizer.hudi.planner.domain.needs import Reader, commits_kept
 from optimizer.hudi.planner.services.planner import inspection_of_table
-from optimizer.hudi.planner.services.recent_runs import readers_of, recent_activity_of
+from optimizer.hudi.planner.services.recent_runs import recent_activity_of
 from optimizer.hudi.planner.services.removals import digest_of
 from optimizer.hudi.planner.services.scheduler import BY_LIST, ROLLBACK, begun_by_services
 from optimizer.models import OptimizeTask, RemovalPlan
@@ -50,6 +50,7 @@ def order_of(task: OptimizeTask, policies: HudiPolicies) -> dict[str, Any] | Non
             return None
     service, step = TASKS[task.kind]
     policy = policies.of(row.db, row.table).policy
+    lately = recent_activity_of(row, look, now=task.started_at or look.inspected_at)
     return {
         "task": task.pk,
         "db": row.db,
@@ -58,15 +59,13 @@ def order_of(task: OptimizeTask, policies: HudiPolicies) -> dict[str, Any] | Non
         "service": service.value,
         "step": step.value,
         "instants": task.instants,
-        "failed": sorted(
-            recent_activity_of(row, look, now=task.started_at or look.inspected_at).failed
-        ),
+        "failed": sorted(lately.failed),
         "most": policy.max_plans if task.instants is None and step is Step.EXECUTE else None,
         "lock": _lock(look, policy),
         "writer_serialized": policy.writer_serialized,
         "patience_seconds": policy.patience.total_seconds(),
         "settings": _settings(service, step, policy, plan)
-        | _kept(service, look, policy, readers_of(row)),
+        | _kept(service, look, policy, lately.readers),
         "properties": dict(row.properties),
         "partitions": list(task.partitions or ()),
         "digest": str(plan.facts["found"].get("digest", "")) if plan else "",

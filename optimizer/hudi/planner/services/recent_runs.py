@@ -58,11 +58,11 @@ def recent_activity_of(row: HudiTable, look: HudiInspection, *, now: datetime) -
         if step is Step.SCHEDULE and (service is Service.TTL or task.state in _IN_VAIN):
             tried[service, step] = task.started_at
     return RecentActivity(
-        frozenset(running), frozenset(busy), failed, tried, refused, readers_of(row)
+        frozenset(running), frozenset(busy), failed, tried, refused, _readers_of(row)
     )
 
 
-def readers_of(row: HudiTable) -> tuple[Reader, ...]:
+def _readers_of(row: HudiTable) -> tuple[Reader, ...]:
     """Return who reads the table's changes, so that a clean keeps what they need."""
     try:
         table = TableName(LakeId(row.lake), row.db, row.table)
