@@ -6,13 +6,13 @@ import sqlglot
 from sqlglot import exp
 
 from pipelines.materialized.domain.definition import DIALECT, Definition
+from pipelines.materialized.domain.kept_columns import state
 from pipelines.materialized.domain.messages import Types
 from portal.lake.aggregates import StoredDimension, StoredJoin, StoredMeasure
 from portal.lake.names import quoted
 
 FACT = "fact"
 """The alias of the table of facts in expressions of stored aggregates."""
-ROWS = "_lw_n"
 _WHOLE = frozenset({"tinyint", "smallint", "int", "bigint"})
 _MOST_DIGITS, _MORE_DIGITS = 38, 10
 _STATES = {
@@ -122,10 +122,10 @@ def _states(definition: Definition, n: int, kind: str) -> dict[str, str]:
         if not definition.asks(n, *needed_by):
             continue
         if function == "sum":
-            total = f"CAST({quoted(f'_lw_sum_{n}')} AS {_sum_type(kind)})"
-            found["sum"] = f"CASE WHEN {quoted(f'_lw_count_{n}')} > 0 THEN {total} END"
+            total = f"CAST({quoted(state('sum', n))} AS {_sum_type(kind)})"
+            found["sum"] = f"CASE WHEN {quoted(state('count', n))} > 0 THEN {total} END"
         else:
-            found[function] = quoted(f"_lw_{_COLUMNS[function]}_{n}")
+            found[function] = quoted(state(_COLUMNS[function], n))
     return found
 
 

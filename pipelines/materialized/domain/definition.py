@@ -11,12 +11,11 @@ from sqlglot import exp
 
 from pipelines.materialized.domain.aggregates import Measure, read_measure
 from pipelines.materialized.domain.functions import check_functions
+from pipelines.materialized.domain.kept_columns import OWN
 from pipelines.materialized.domain.refusals import Refused
 from pipelines.materialized.domain.tables import Join, Table, read_tables
 
 DIALECT = "spark"
-OWN = "_lw_"
-"""How names of columns begin that a materialization keeps for itself."""
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,126}\Z")
 _RESERVED = "_hoodie_"
 _READ = frozenset({"expressions", "from_", "joins", "where", "group", "kind", "hint"})

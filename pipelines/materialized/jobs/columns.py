@@ -8,11 +8,9 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from pipelines.materialized.domain.definition import Definition
+from pipelines.materialized.domain.kept_columns import GROUP, OWN
 from pipelines.materialized.domain.messages import Types
 from portal.lake.errors import RuleViolation
-
-GROUP, ROWS = "_lw_group", "_lw_n"
-"""The record key, which is a hash of the dimensions, and the number of rows of a group."""
 
 _WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _FLOATING = (T.FloatType, T.DoubleType)
@@ -30,17 +28,12 @@ _MOST_DIGITS, _MOST_SCALE = 37, 30
 
 def key(n: int) -> str:
     """Name the n-th dimension among projected rows."""
-    return f"_lw_k{n}"
+    return f"{OWN}k{n}"
 
 
 def argument(n: int) -> str:
     """Name the n-th argument among projected rows."""
-    return f"_lw_x{n}"
-
-
-def state(kind: str, n: int) -> str:
-    """Name a part of an argument's state: count, sum, low, high or distinct."""
-    return f"_lw_{kind}_{n}"
+    return f"{OWN}x{n}"
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from pyspark.sql import functions as F
 
 from pipelines.commits.domain.positions import Positions
 from pipelines.commits.jobs.target import REPLACE, UPSERT, Target
-from pipelines.materialized.jobs.columns import GROUP, ROWS, Kept, argument, group_of, state
+from pipelines.materialized.domain.kept_columns import GROUP, ROWS, VALUE, state
+from pipelines.materialized.jobs.columns import Kept, argument, group_of
 from pipelines.materialized.jobs.states import values
 
-VALUE = "_lw_value"
 _OF = "_lw_of"
 
 

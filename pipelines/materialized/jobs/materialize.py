@@ -14,6 +14,7 @@ from pipelines.cdc.applying.jobs.target import check_hudi, java_text, read_old_d
 from pipelines.commits.jobs.tables import open_source
 from pipelines.commits.jobs.target import Target
 from pipelines.materialized.domain.definition import read_definition
+from pipelines.materialized.domain.kept_columns import GROUP, ROWS
 from pipelines.materialized.domain.messages import (
     DISTINCT,
     RESULTS,
@@ -22,7 +23,6 @@ from pipelines.materialized.domain.messages import (
     read_request,
 )
 from pipelines.materialized.domain.refusals import Refused
-from pipelines.materialized.jobs.columns import ROWS
 from pipelines.materialized.jobs.refresh import Refresh
 from portal.lake.errors import PortalError, RuleViolation
 from portal.lake.names import TableName
@@ -106,7 +106,7 @@ def target_of(spark: SparkSession, order: Order, metastore: str) -> Target:
         order.table,
         order.location,
         order.owner,
-        "_lw_group",
+        GROUP,
         metastore,
         deleted_by=(ROWS, "0"),
     )

@@ -7,7 +7,8 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from pipelines.materialized.domain.aggregates import Measure
-from pipelines.materialized.jobs.columns import GROUP, ROWS, Kept, key, state
+from pipelines.materialized.domain.kept_columns import GROUP, ROWS, state
+from pipelines.materialized.jobs.columns import Kept, key
 
 _LONG = T.LongType()
 

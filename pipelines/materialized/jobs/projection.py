@@ -8,7 +8,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pipelines.commits.jobs.changes import WEIGHT
-from pipelines.materialized.domain.definition import OWN, Definition
+from pipelines.materialized.domain.definition import Definition
+from pipelines.materialized.domain.kept_columns import OWN
 from pipelines.materialized.domain.tables import Table
 from pipelines.materialized.jobs.columns import argument, key
 from portal.lake.errors import RuleViolation

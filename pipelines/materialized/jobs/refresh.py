@@ -18,10 +18,11 @@ from pipelines.commits.domain.positions import NOTHING, Kind, Meaning, Position
 from pipelines.commits.jobs.changes import Changes, Source
 from pipelines.commits.jobs.target import REPLACE, Target
 from pipelines.materialized.domain.definition import Definition
+from pipelines.materialized.domain.kept_columns import GROUP, ROWS, VALUE
 from pipelines.materialized.domain.messages import Note
 from pipelines.materialized.domain.planner import Known, Plan, Way, plan, plan_groups
 from pipelines.materialized.jobs import states
-from pipelines.materialized.jobs.columns import GROUP, ROWS, Kept, with_group
+from pipelines.materialized.jobs.columns import Kept, with_group
 from pipelines.materialized.jobs.distinct import Distinct
 from pipelines.materialized.jobs.outputs import rows_of
 from pipelines.materialized.jobs.projection import Projection
@@ -304,7 +305,7 @@ class Refresh:
             f"{self.target.table}_distinct",
             self.distinct_location,
             self.target.owner,
-            "_lw_value",
+            VALUE,
             deleted_by=(ROWS, "0"),
         )
 

@@ -14,7 +14,8 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from pipelines.commits.jobs.changes import WEIGHT
-from pipelines.materialized.jobs.columns import GROUP, ROWS, Kept, argument, state, with_group
+from pipelines.materialized.domain.kept_columns import GROUP, ROWS, state
+from pipelines.materialized.jobs.columns import Kept, argument, with_group
 
 DIRTY = "_lw_dirty"
 IMPOSSIBLE = "_lw_impossible"

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import msgspec
 
-from pipelines.materialized.domain.answers import ROWS, Unanswering, answering
+from pipelines.materialized.domain.answers import Unanswering, answering
+from pipelines.materialized.domain.kept_columns import ROWS
 from pipelines.materialized.domain.messages import Types
 from pipelines.materialized.domain.refusals import Refused
 from pipelines.models import Materialization
