@@ -1,6 +1,5 @@
 """API of answering a query from cubes and materializations."""
 
-from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -139,13 +138,12 @@ class RewriteQuery(ApiView):
             frozenset(one.lower() for one in data["catalogs"]),
             data["time_zone"],
         )
-        lag = data["max_lag_seconds"]
-        asked = Asked(
+        asked = Asked.of(
             data["sql"],
             session,
-            data["max_files"],
-            timedelta(seconds=data["max_age_seconds"]),
-            None if lag is None else timedelta(seconds=lag),
+            max_files=data["max_files"],
+            max_age=data["max_age_seconds"],
+            max_lag=data["max_lag_seconds"],
         )
         found = rewrite_query(self.lake, asked, user=self.user, now=timezone.now())
         return answer_of(found)

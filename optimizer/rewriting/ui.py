@@ -3,8 +3,6 @@
 Nothing that is given is stored: while tables are read the page sends its form again by itself.
 """
 
-from datetime import timedelta
-
 from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -90,14 +88,8 @@ def query(request: HttpRequest) -> HttpResponse:
 def _rewritten(request: HttpRequest, form: RewriteForm) -> Rewriting | None:
     given = form.cleaned_data
     session = Session(given["dialect"], given["schema"], time_zone=given["time_zone"])
-    lag = given["max_lag"]
-    asked = Asked(
-        given["sql"],
-        session,
-        given["max_files"],
-        timedelta(seconds=given["max_age"]),
-        None if lag is None else timedelta(seconds=lag),
-    )
+    limits = {name: given[name] for name in ("max_files", "max_age", "max_lag")}
+    asked = Asked.of(given["sql"], session, **limits)
     try:
         return rewrite_query(current_lake(request), asked, user=person(request), now=timezone.now())
     except RuleViolation as error:

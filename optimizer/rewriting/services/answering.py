@@ -50,6 +50,14 @@ class Asked:
     max_lag: timedelta | None = None
     """So much older than its tables may an aggregate be; None: what was said of the aggregate."""
 
+    @classmethod
+    def of(
+        cls, sql: str, session: Session, *, max_files: int, max_age: int, max_lag: int | None
+    ) -> "Asked":
+        """Take ages in seconds, as page and API are given them."""
+        lag = None if max_lag is None else timedelta(seconds=max_lag)
+        return cls(sql, session, max_files, timedelta(seconds=max_age), lag)
+
 
 @dataclass(frozen=True)
 class Rewriting:
