@@ -14,8 +14,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,18 +23,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from bench.cdc_spark import session
-from optimizer.rewriting.domain.aggregates import aggregate_facts
 from optimizer.rewriting.domain.answers import rewrite
-from optimizer.rewriting.domain.facts import HUDI, TableFacts
 from optimizer.rewriting.domain.session import Session
 from pipelines.commits.jobs.hudi_source import HudiSource
-from pipelines.materialized.domain.answers import ROWS, answering
-from pipelines.materialized.domain.definition import read_definition
 from pipelines.materialized.domain.planner import Known, Plan, Way, plan
 from pipelines.materialized.jobs import refresh
-from pipelines.materialized.jobs.refresh import Done
-from portal.lake.aggregates import SourceCommit, StoredAggregate
-from tests.support.materialized_tables import Materialized
+from tests.support.materialized_tables import Materialized, known_of
 
 SHARES = (0.001, 0.01, 0.05, 0.2, 0.5)
 N_DAYS, N_CITIES = 20, 500
@@ -144,7 +137,7 @@ class Bench:
         Raises:
             ValueError: a query was not rewritten, or gave something else.
         """
-        tables = _known(self.kept, self.done, self.source)
+        tables = known_of(self.kept, self.done, self.source, (SOURCE, KEPT))
         found = []
         for sql in _queries():
             answer = rewrite(sql, Session("spark", time_zone="UTC"), tables)
@@ -217,37 +210,6 @@ def _queries() -> list[str]:
             where = f"WHERE dt = '{day}' GROUP BY city"
             found.append(" ".join([f"SELECT city, {aggregates} FROM", SOURCE, where]))
     return found
-
-
-def _known(kept: Materialized, done: Done, source: HudiSource) -> dict[str, TableFacts]:
-    (has,) = done.positions.values()
-    rows = source.read_at(has)
-    rows.createOrReplaceGlobalTempView(SOURCE.partition(".")[2])
-    kept.target.read().createOrReplaceGlobalTempView(KEPT.partition(".")[2])
-    said = answering(read_definition(kept.sql), done.kept.types)
-    now = datetime.now(UTC)
-    one = StoredAggregate(
-        name="kept",
-        table=KEPT,
-        format=HUDI,
-        source=SOURCE,
-        dimensions=said.dimensions,
-        measures=said.measures,
-        rows_column=ROWS,
-        filters=said.filters,
-        commits={SOURCE: SourceCommit(has.table, has.commit)},
-        known_at=now,
-        source_rows=done.numbers.n_rows,
-    )
-    facts = TableFacts(
-        SOURCE,
-        has.table,
-        int(has.commit),
-        columns={name.lower(): kind for name, kind in rows.dtypes},
-        format=HUDI,
-    )
-    cube = aggregate_facts(one, {SOURCE: facts}, max_lag=None, now=now)
-    return {SOURCE: replace(facts, cubes=(cube,))}
 
 
 def _result(spark: SparkSession, sql: str) -> Counter[Any]:

@@ -2,16 +2,23 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 
+from optimizer.rewriting.domain.aggregates import aggregate_facts
+from optimizer.rewriting.domain.facts import HUDI, TableFacts
 from pipelines.commits.jobs.changes import Source
+from pipelines.commits.jobs.hudi_source import HudiSource
 from pipelines.commits.jobs.target import Target
+from pipelines.materialized.domain.answers import answering
 from pipelines.materialized.domain.definition import read_definition
+from pipelines.materialized.domain.kept_columns import GROUP, ROWS
 from pipelines.materialized.jobs.refresh import Done, Refresh
+from portal.lake.aggregates import SourceCommit, StoredAggregate
 from portal.safety.failpoints import Failpoints
 
 EVERYTHING = """
@@ -57,8 +64,8 @@ class Materialized:
     @property
     def target(self) -> Target:
         return Target(
-            self.spark, "db", "kept", f"file:{self.place}", self.owner, "_lw_group",
-            deleted_by=("_lw_n", "0"),
+            self.spark, "db", "kept", f"file:{self.place}", self.owner, GROUP,
+            deleted_by=(ROWS, "0"),
         )  # fmt: skip
 
     def refresh(self, *, is_full: bool = False, dying: str = "") -> Done:
@@ -85,3 +92,37 @@ class Materialized:
     def assert_right(self) -> None:
         rows, wanted = self.rows(), self.wanted()
         assert rows == wanted, (rows - wanted, wanted - rows)
+
+
+def known_of(
+    kept: Materialized, done: Done, source: HudiSource, names: tuple[str, str]
+) -> dict[str, TableFacts]:
+    """Return what rewriting knows of a table and its materialization, both shown as global views.
+
+    `names` are those of the table as it is now, and of the materialization as `done` left it.
+    """
+    name, own = names
+    position = source.position()
+    rows = source.read_at(position)
+    for frame, view in ((rows, name), (kept.target.read(), own)):
+        frame.createOrReplaceGlobalTempView(view.removeprefix("global_temp."))
+    (has,) = done.positions.values()
+    said = answering(read_definition(kept.sql), done.kept.types)
+    now = datetime.now(UTC)
+    one = StoredAggregate(
+        name="kept",
+        table=own,
+        format=HUDI,
+        source=name,
+        dimensions=said.dimensions,
+        measures=said.measures,
+        filters=said.filters,
+        rows_column=ROWS,
+        commits={name: SourceCommit(has.table, has.commit)},
+        known_at=now,
+        source_rows=done.numbers.n_rows,
+    )
+    types = {column.lower(): kind for column, kind in rows.dtypes}
+    facts = TableFacts(name, source.location, int(position.commit), columns=types, format=HUDI)
+    cube = aggregate_facts(one, {name: facts}, max_lag=None, now=now)
+    return {name: replace(facts, cubes=(cube,))}

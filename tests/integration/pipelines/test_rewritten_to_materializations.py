@@ -1,7 +1,6 @@
 """Queries give the same from a materialization as from its table, after each of its refreshes."""
 
 from collections import Counter
-from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -9,20 +8,13 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from optimizer.rewriting.domain.aggregates import aggregate_facts
 from optimizer.rewriting.domain.answers import rewrite
-from optimizer.rewriting.domain.facts import HUDI, TableFacts
 from optimizer.rewriting.domain.session import Session
 from pipelines.commits.jobs.hudi_source import HudiSource
-from pipelines.materialized.domain.answers import ROWS, answering
-from pipelines.materialized.domain.definition import read_definition
-from pipelines.materialized.jobs.refresh import Done
-from portal.lake.aggregates import SourceCommit, StoredAggregate
 from tests.support.changed_tables import ChangedHudi, some_rows
-from tests.support.materialized_tables import EVERYTHING, Materialized
+from tests.support.materialized_tables import EVERYTHING, Materialized, known_of
 
 pytestmark = pytest.mark.spark
-NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
 SOURCE, KEPT = "global_temp.rows_of_m", "global_temp.kept_of_m"
 WHERE = "WHERE id % 7 <> 3"
 QUERIES = (
@@ -41,32 +33,6 @@ REFUSED = (
 )
 
 
-def known(kept: Materialized, done: Done, source: HudiSource) -> dict[str, TableFacts]:
-    position = source.position()
-    rows = source.read_at(position)
-    rows.createOrReplaceGlobalTempView(SOURCE.partition(".")[2])
-    kept.target.read().createOrReplaceGlobalTempView(KEPT.partition(".")[2])
-    (has,) = done.positions.values()
-    said = answering(read_definition(kept.sql), done.kept.types)
-    one = StoredAggregate(
-        name="kept",
-        table=KEPT,
-        format=HUDI,
-        source=SOURCE,
-        dimensions=said.dimensions,
-        measures=said.measures,
-        filters=said.filters,
-        rows_column=ROWS,
-        commits={SOURCE: SourceCommit(has.table, has.commit)},
-        known_at=NOW,
-        source_rows=done.numbers.n_rows,
-    )
-    types = {name.lower(): kind for name, kind in rows.dtypes}
-    facts = TableFacts(SOURCE, source.location, int(position.commit), columns=types, format=HUDI)
-    cube = aggregate_facts(one, {SOURCE: facts}, max_lag=None, now=NOW)
-    return {SOURCE: TableFacts(**{**vars(facts), "cubes": (cube,)})}
-
-
 def result(spark: SparkSession, sql: str) -> tuple[list[Any], Counter[Any]]:
     frame = spark.sql(sql)
     return frame.dtypes, Counter(map(tuple, frame.collect()))
@@ -80,7 +46,7 @@ def test_queries_give_the_same_after_each_refresh(spark: SparkSession, tmp_path:
     kept = Materialized(spark, tmp_path / "kept", {"db.rows": source}, EVERYTHING)
     for n in range(2):
         done = kept.refresh()
-        facts = known(kept, done, source)
+        facts = known_of(kept, done, source, (SOURCE, KEPT))
         for sql in QUERIES:
             answer = rewrite(sql, Session("spark", time_zone="UTC"), facts)
             assert answer.is_rewritten, answer.to_json()
@@ -90,5 +56,5 @@ def test_queries_give_the_same_after_each_refresh(spark: SparkSession, tmp_path:
             assert not rewrite(sql, Session("spark", time_zone="UTC"), facts).is_rewritten
         table.write(some_rows(random, 12))
         table.delete(random.sample(range(40), 6))
-        behind = rewrite(QUERIES[0], Session("spark"), known(kept, done, source))
+        behind = rewrite(QUERIES[0], Session("spark"), known_of(kept, done, source, (SOURCE, KEPT)))
         assert "was written to since it was computed" in behind.blocks[0].cubes[0].reason, n
