@@ -10,9 +10,9 @@ from pipelines.incremental.domain.graph import Mark, least
 from pipelines.incremental.domain.messages import RESULTS, Advanced, Edge
 from pipelines.incremental.domain.states import schema_words
 from pipelines.models import Layer, LayerAdvance, LayerSource
-from portal.lake.errors import NotVisible
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
+from portal.runs.results.json_files import json_results
 
 KEPT = timedelta(days=90)
 _AT_ONCE = 1_000
@@ -23,7 +23,7 @@ _EMPTY = "it has no row with an event time"
 
 def results_take(run: Run) -> int:
     """Take in each layer of a run in its order; returns how many had a result."""
-    found = _found(run)
+    found = {one.id: one for one in json_results(open_spool(run), RESULTS, Advanced)}
     fresh: set[str] = set()
     for one in run.params["layers"]:
         if one in found:
@@ -46,19 +46,6 @@ def advances_trim(lake: str, *, now: datetime) -> int:
     old = list(rows.order_by("pk").values_list("pk", flat=True)[:_AT_ONCE])
     LayerAdvance.objects.filter(pk__in=old).delete()
     return len(old)
-
-
-def _found(run: Run) -> Mapping[int, Advanced]:
-    spool = open_spool(run)
-    found = {}
-    try:
-        for file in spool.fs.children(spool.results.child(RESULTS)):
-            if file.path.name.endswith(".json"):
-                one = msgspec.json.decode(spool.fs.read(file.path), type=Advanced)
-                found[one.id] = one
-    except NotVisible:
-        pass
-    return found
 
 
 @transaction.atomic

@@ -1,6 +1,5 @@
 """Takes in what refreshes came to; taken in again nothing changes."""
 
-from collections.abc import Iterator
 from datetime import datetime
 
 import msgspec
@@ -8,9 +7,9 @@ from django.db import transaction
 
 from pipelines.materialized.domain.messages import RESULTS, Refreshed
 from pipelines.models import Materialization, MaterializationRefresh
-from portal.lake.errors import NotVisible
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
+from portal.runs.results.json_files import json_results
 
 KEPT = 500
 """Refreshes of a materialization that are kept."""
@@ -23,7 +22,7 @@ _COUNTS = (
 def refreshes_take(run: Run, *, now: datetime) -> int:
     """Take in each refresh of a run; returns how many there were."""
     n_taken = 0
-    for found in _found(run):
+    for found in json_results(open_spool(run), RESULTS, Refreshed):
         n_taken += _take(run, found, now=now)
     return n_taken
 
@@ -36,16 +35,6 @@ def refreshes_failed(run: Run, problem: str, *, now: datetime) -> int:
     return Materialization.objects.filter(pk__in=ids).update(
         problem=problem, problem_code="run.failed", tried_at=now
     )
-
-
-def _found(run: Run) -> Iterator[Refreshed]:
-    spool = open_spool(run)
-    try:
-        for file in spool.fs.children(spool.results.child(RESULTS)):
-            if file.path.name.endswith(".json"):
-                yield msgspec.json.decode(spool.fs.read(file.path), type=Refreshed)
-    except NotVisible:
-        return
 
 
 @transaction.atomic

@@ -17,6 +17,7 @@ from portal.runs.models import Run
 from portal.runs.requests.services import run_request
 from quality.checks.domain.messages import Request, Task, Window, format_of
 from quality.checks.domain.plan import metrics_of
+from quality.checks.domain.rules import CheckSet as Document
 from quality.checks.services.declaring import next_time
 from quality.checks.services.other_tables import check_others, databases_of
 from quality.checks.services.problems import unmeasured_note
@@ -117,8 +118,7 @@ def _task(row: CheckSet, metastore: Metastore, asked: Sequence[str]) -> Task:
     if struct is None:
         raise RuleViolation("checks.table", "The metastore has the table no more.")
     checks = row.checks
-    databases = databases_of(checks)
-    if databases:
+    if databases_of(checks):
         check_others(metastore, row.hive.lake, checks.rules, user=author(row.set_by))
     owner = owner_of(struct)
     if owner != row.owner:
@@ -127,19 +127,30 @@ def _task(row: CheckSet, metastore: Metastore, asked: Sequence[str]) -> Task:
     windows = [""]
     if checks.partition_key:
         windows = list(asked) or _windows(row, checks.partition_key, struct, metastore)
+    task = task_of(row.pk, row.hive, struct, checks, windows)
+    return msgspec.structs.replace(task, sample=sampled_metrics(row))
+
+
+def task_of(
+    number: int, hive: TableName, struct: Any, checks: Document, windows: Sequence[str]
+) -> Task:
+    """Return what the program does for the rules of a table, which the metastore has as `struct`.
+
+    Raises:
+        RuleViolation: `checks.windows`, there are none.
+    """
     if not windows:
         raise RuleViolation("checks.windows", "No window of it is there to be measured.")
     return Task(
-        id=row.pk,
-        db=row.db,
-        table=row.table,
+        id=number,
+        db=hive.db,
+        table=hive.table,
         format=format_of(struct),
         metrics=metrics_of(checks.rules),
         location=str(struct.sd.location or "") if struct.sd else "",
         partition_key=checks.partition_key,
         windows=tuple(Window(one) for one in windows),
-        databases=databases,
-        sample=sampled_metrics(row),
+        databases=databases_of(checks),
     )
 
 

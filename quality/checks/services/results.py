@@ -4,15 +4,15 @@ Taken in again nothing changes. A verdict on another value drops an override: tw
 they saw.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import msgspec
 from django.db import transaction
 
-from portal.lake.errors import NotVisible
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
+from portal.runs.results.json_files import json_results
 from portal.upserts import conflict_key
 from quality.checks.domain.judge import judge
 from quality.checks.domain.messages import MEASURED, Measured, WindowValues
@@ -37,7 +37,7 @@ _WRITTEN_AT_ONCE = 200
 def results_take(run: Run) -> int:
     """Take in each table that a run has measured; returns how many there were."""
     n_tables = 0
-    for measured in _found(run):
+    for measured in json_results(open_spool(run), MEASURED, Measured):
         n_tables += _take(run, measured)
     return n_tables
 
@@ -64,16 +64,6 @@ def results_trim(lake: str, *, now: datetime) -> int:
         rows.model.objects.filter(pk__in=old).delete()
         n_deleted += len(old)
     return n_deleted
-
-
-def _found(run: Run) -> Iterator[Measured]:
-    spool = open_spool(run)
-    try:
-        for file in spool.fs.children(spool.results.child(MEASURED)):
-            if file.path.name.endswith(".json"):
-                yield msgspec.json.decode(spool.fs.read(file.path), type=Measured)
-    except NotVisible:
-        return
 
 
 @transaction.atomic

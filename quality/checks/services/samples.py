@@ -4,10 +4,8 @@ They are rows of the lake in the portal's database, so they are few, cut, of rul
 alone, replaced by each measurement and deleted after some days. Whoever reads them is recorded.
 """
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-import msgspec
 from django.conf import settings
 from django.db import transaction
 
@@ -18,6 +16,7 @@ from portal.audit.services import audit_record
 from portal.lake.errors import NotVisible
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
+from portal.runs.results.json_files import json_result, json_results
 from portal.spark.spool import Spool
 from quality.checks.domain.judge import Outcome
 from quality.checks.domain.messages import MEASURED, SAMPLES, Measured, Sample, Samples
@@ -46,7 +45,7 @@ def samples_take(run: Run) -> int:
     Called after its results were judged. Taken in again nothing changes.
     """
     spool = open_spool(run)
-    return sum(_take(run, spool, one) for one in _found(spool))
+    return sum(_take(run, spool, one) for one in json_results(spool, SAMPLES, Samples))
 
 
 def samples_trim(lake: str, *, now: datetime) -> int:
@@ -102,22 +101,15 @@ def _are_wanted(row: CheckSet) -> bool:
     return is_kept and row.checks.samples == "on"
 
 
-def _found(spool: Spool) -> Iterator[Samples]:
-    try:
-        for file in spool.fs.children(spool.results.child(SAMPLES)):
-            if file.path.name.endswith(".json"):
-                yield msgspec.json.decode(spool.fs.read(file.path), type=Samples)
-    except NotVisible:
-        return
-
-
 @transaction.atomic
 def _take(run: Run, spool: Spool, found: Samples) -> int:
     sets = CheckSet.objects.select_for_update().filter(lake=run.lake, pk=found.id)
     row = sets.first()
-    measured = _measured(spool, found)
-    if row is None or measured is None or row.measured_at != measured.measured_at:
-        return 0  # deleted, measured again since, or the run was killed in between
+    measured = json_result(spool, MEASURED, found.id, Measured)
+    if row is None or measured is None or measured.state != "done":
+        return 0
+    if row.measured_at != measured.measured_at:
+        return 0  # measured again since, or the run was killed in between
     row.samples.filter(window__in=[one.window for one in measured.windows]).delete()
     if not _are_wanted(row):
         return 0
@@ -129,15 +121,6 @@ def _take(run: Run, spool: Spool, found: Samples) -> int:
     ]
     RuleSample.objects.bulk_create(kept)
     return len(kept)
-
-
-def _measured(spool: Spool, found: Samples) -> Measured | None:
-    try:
-        data = spool.fs.read(spool.results.child(MEASURED, f"{found.id}.json"))
-    except NotVisible:
-        return None
-    measured = msgspec.json.decode(data, type=Measured)
-    return measured if measured.state == "done" else None
 
 
 def _refused(row: CheckSet, at: datetime) -> set[tuple[str, str]]:

@@ -14,21 +14,21 @@ from django.db import transaction
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.connectors.metastore import Metastore
-from portal.lake.errors import ExternalFailure, NotVisible, PortalError, RuleViolation
+from portal.lake.errors import ExternalFailure, PortalError, RuleViolation
 from portal.lake.names import TableName
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
 from portal.runs.requests.services import run_request
+from portal.runs.results.json_files import json_result
 from quality.checks.domain.documents import read_document, to_parsed
-from quality.checks.domain.messages import MEASURED, Measured, Request, Task, Window, format_of
-from quality.checks.domain.plan import metrics_of
+from quality.checks.domain.messages import MEASURED, Measured, Request, Task
 from quality.checks.domain.rules import CheckSet as Document
 from quality.checks.domain.trials import Tried, try_rules, unmeasured
 from quality.checks.domain.windows import Reading
 from quality.checks.selectors.check_sets import check_set_of_table
 from quality.checks.selectors.readings import readings_of
-from quality.checks.services.other_tables import check_others, databases_of
-from quality.checks.services.requests import author, newest_windows
+from quality.checks.services.other_tables import check_others
+from quality.checks.services.requests import author, newest_windows, task_of
 from quality.models import CheckTrial
 from quality.ready_flag.services.tables import owner_of, table_seen
 
@@ -140,7 +140,9 @@ def trial_take(run: Run, *, outcome: str, now: datetime) -> None:
     trial = CheckTrial.objects.filter(lake=run.lake, pk=run.params["trial"]).first()
     if trial is None:
         return
-    measured = _measured(run, trial) if run.spool else None
+    measured = None
+    if run.spool:
+        measured = json_result(open_spool(run), MEASURED, trial.pk, Measured)
     if measured is not None and measured.state == "done":
         trial.readings, trial.problem = msgspec.to_builtins(_readings(measured)), ""
     elif measured is not None:
@@ -189,30 +191,11 @@ def _task(trial: CheckTrial, metastore: Metastore) -> Task:
     windows, key = [""], checks.partition_key
     if key:
         windows = newest_windows(trial.hive, key, struct, metastore, most=MOST_WINDOWS)
-    if not windows:
-        raise RuleViolation("checks.windows", "No window of it is there to be measured.")
-    return Task(
-        id=trial.pk,
-        db=trial.db,
-        table=trial.table,
-        format=format_of(struct),
-        metrics=metrics_of(checks.rules),
-        location=str(struct.sd.location or "") if struct.sd else "",
-        partition_key=key,
-        windows=tuple(Window(one) for one in windows),
-        databases=databases_of(checks),
+    return msgspec.structs.replace(
+        task_of(trial.pk, trial.hive, struct, checks, windows),
         budget_seconds=_BUDGET_SECONDS,
         sql_seconds=_SQL_SECONDS,
     )
-
-
-def _measured(run: Run, trial: CheckTrial) -> Measured | None:
-    spool = open_spool(run)
-    try:
-        data = spool.fs.read(spool.results.child(MEASURED, f"{trial.pk}.json"))
-    except NotVisible:
-        return None
-    return msgspec.json.decode(data, type=Measured)
 
 
 def _readings(measured: Measured) -> dict[str, list[Reading]]:

@@ -1,9 +1,8 @@
 """Takes in what comparisons came to, and writes to people of tables that differ."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
-import msgspec
 from django.conf import settings
 from django.db import transaction
 from django.urls import reverse
@@ -13,13 +12,13 @@ from pipelines.models import CapturedTable, DifferingKey, TableComparison
 from portal.access.lakes import get_lake
 from portal.lake.clock import day_of
 from portal.lake.counts import count_words
-from portal.lake.errors import NotVisible
 from portal.lake.lines import one_line
 from portal.notices.letters import Letter, Row, letter_mail
 from portal.notices.reached import notified_staff
 from portal.notices.services import notice_queue, webhook_queue
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
+from portal.runs.results.json_files import json_results
 
 DIFFERS = "pipelines.cdc_differs"
 KEPT = 60
@@ -34,7 +33,7 @@ _COUNTS = (
 def comparisons_take(run: Run, *, now: datetime) -> int:
     """Take in what a run compared; again it changes nothing. Returns how many tables there were."""
     n_tables = 0
-    for found in _found(run):
+    for found in json_results(open_spool(run), "proofs", Proof):
         row = CapturedTable.objects.filter(pk=found.id, lake=run.lake).first()
         if row is not None:
             n_tables += 1
@@ -56,17 +55,6 @@ def differences_tell(lake: str, *, now: datetime) -> int:
         if mine:
             _write(lake, mine, now=now)
     return len(mine)
-
-
-def _found(run: Run) -> Iterator[Proof]:
-    spool = open_spool(run)
-    try:
-        files = spool.fs.children(spool.results.child("proofs"))
-        for file in files:
-            if file.path.name.endswith(".json"):
-                yield msgspec.json.decode(spool.fs.read(file.path), type=Proof)
-    except NotVisible:
-        return
 
 
 @transaction.atomic
