@@ -73,7 +73,7 @@ def decide_layout(
     expected = best.share / now
     if best.layout == current:
         return NoProposal(f"The policy has the best layout already, {best.layout}.")
-    if 1 - expected < LEAST_SAVED:
+    if expected > 1 - LEAST_SAVED:
         return NoProposal(
             f"The best layout, {best.layout}, would leave out {percent(1 - expected)} of what "
             f"scans plan; at least {percent(LEAST_SAVED)} is asked."

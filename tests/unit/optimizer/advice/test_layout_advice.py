@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from optimizer.advice.domain.drawn import DRAWN, RANGE_ROWS, RecordedScans, drawn_queries
@@ -74,6 +74,7 @@ def test_nothing_is_proposed_without_a_reason_to(asked: dict[str, object], why: 
 
 
 @given(st.floats(0.01, 1), st.lists(st.floats(0, 1), min_size=1, max_size=6))
+@example(1 / 3, [0.3])
 def test_a_proposal_always_leaves_out_a_tenth(now: float, shares: list[float]) -> None:
     options = [Option(parse_layout("sort(a)"), share) for share in sorted(shares)]
     found = judged(*options, now=now)
