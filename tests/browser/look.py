@@ -26,7 +26,7 @@ SETTLING = 20
 """Tenths of a second in which a page finds its form again."""
 ABORTED = re.compile("htmx:(sendAbort|afterRequest),")
 """htmx calls a search an error that the next key stroke replaced; a failed one it names besides."""
-PATIENCE_MS = 30_000
+PATIENCE_MS = 60_000
 # Contrast takes nine tenths of axe's time, so of a list it looks at the first rows: the others are
 # drawn by the same lines of a template.
 AXE = """async () => {

@@ -23,7 +23,7 @@ from stack.process import LOOPBACK
 from stack.servers.source_db import CAPTURE_PASSWORD, CAPTURE_USER, SourceDb
 
 QUICK = Limits(seconds=0.1, heartbeat_seconds=0.2, read_seconds=20)
-_PATIENCE = 60.0
+_PATIENCE = 180.0
 
 
 class Shop:

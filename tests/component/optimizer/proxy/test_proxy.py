@@ -235,7 +235,7 @@ USE = CubeUse("6d5c1f5e-7c39-4d3b-9f0a-3e9d1f0c2b11", "c", 1000, 5000, 20, 10, 9
 
 
 def accounted(reports: CubeReports, n: int) -> tuple[int, int]:
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while reports.sent + reports.lost < n:
         assert time.monotonic() < until
         time.sleep(0.02)

@@ -46,7 +46,7 @@ def reported(star: Star) -> dict[str, int]:
 
 def counts(star: Star, *, at_least: int) -> dict[str, int]:
     """Return what was sent and lost, once so many queries are accounted for."""
-    until = monotonic() + 60
+    until = monotonic() + 120
     while sum((said := reported(star)).values()) < at_least:
         assert monotonic() < until, said
         sleep(0.05)

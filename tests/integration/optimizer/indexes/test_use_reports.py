@@ -32,7 +32,7 @@ def lake_of(spark: SparkSession, root: Path, uri: str, **settings: str) -> Index
 
 def counts(lake: IndexedTables, *, at_least: int) -> dict[str, int]:
     """Return what was sent and lost, once so many plans are accounted for."""
-    until = monotonic() + 60
+    until = monotonic() + 120
     while sum((said := dict(lake.catalog.reported())).values()) < at_least:
         assert monotonic() < until, said
         sleep(0.05)

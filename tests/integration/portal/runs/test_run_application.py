@@ -84,7 +84,7 @@ def test_an_application_killed_with_9_is_begun_anew(lake: LakeConfig) -> None:
     killed: list[str] = []
 
     def kill_the_first() -> None:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while not killed and time.monotonic() < deadline:
             now = get_run(run.pk)
             if now.state == RunState.RUNNING and now.epoch == 1 and now.pgid:

@@ -44,7 +44,7 @@ def table(lake: IcebergLake, embedded_stack: Stack, settings: Any) -> Iterator[W
 
 def events_of(told: ReportPortal, query_ids: list[str]) -> list[Any]:
     """Wait for the events of some queries; Trino sends them after it has answered."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while True:
         found = [one for one in told.bodies if one["metadata"]["queryId"] in query_ids]
         if len(found) >= len(query_ids):

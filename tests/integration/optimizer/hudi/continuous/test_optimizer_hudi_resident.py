@@ -38,7 +38,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.spark]
 APART = {"hoodie.compact.inline": "false", "hoodie.clean.automatic": "false"}
 PLANS = {"hoodie.compact.schedule.inline": "true", "hoodie.compact.inline.max.delta.commits": "1"}
 VALUES = {"is_on": True, "profile": "near-line", "kinds": ["COMPACTION"]}
-_PATIENCE_SECONDS = 90.0
+_PATIENCE_SECONDS = 180.0
 
 
 @dataclass

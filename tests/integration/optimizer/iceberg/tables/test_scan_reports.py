@@ -37,7 +37,7 @@ def reporting(spark: SparkSession, root: Path, uri: str) -> tuple[SparkSession, 
 
 
 def waited(found: list[Any], n: int) -> None:
-    until = monotonic() + 60
+    until = monotonic() + 120
     while len(found) < n:
         assert monotonic() < until
         sleep(0.05)

@@ -75,7 +75,7 @@ def fill(shop: Shop) -> None:
 
 def wait_for_batches(shop: Shop, count: int) -> None:
     """Wait until the log has so many batches more than now."""
-    log, patient = shop.log(), time.monotonic() + 40
+    log, patient = shop.log(), time.monotonic() + 120
     before = (log.end() or (0, None))[0]
     while (log.end() or (0, None))[0] < before + count:
         assert time.monotonic() < patient, "the capture writes nothing"

@@ -55,7 +55,7 @@ def test_a_capture_writes_into_kafka(shop: Shop, open_log: Open) -> None:
     shop.run("insert into t select seq, seq from seq_1_to_500")
     log = open_log()
     for statement in ("update t set a = a + 1 where id < 100", "delete from t where id > 490"):
-        patient = time.monotonic() + 60
+        patient = time.monotonic() + 120
 
         def caught_up(patient: float = patient) -> bool:
             end = log.end()

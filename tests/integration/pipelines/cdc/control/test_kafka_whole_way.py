@@ -34,7 +34,7 @@ from tests.support.captured import Shop
 from tests.support.scan_lake import ScanLake
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
-_PATIENCE_SECONDS = 90
+_PATIENCE_SECONDS = 180
 
 
 @pytest.fixture
