@@ -14,7 +14,7 @@ from pipelines.cdc.reconciling.models import (
 )
 from pipelines.cdc.schema_requests.models import SchemaRequest
 from pipelines.cdc.tickets.models import SchemaTicket
-from pipelines.incremental.models import Layer, LayerAdvance, LayerSource
+from pipelines.incremental.models import Layer, LayerAdvance, LayerSchemaRequest, LayerSource
 from pipelines.materialized.models import Materialization, MaterializationRefresh
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "DifferingKey",
     "Layer",
     "LayerAdvance",
+    "LayerSchemaRequest",
     "LayerSource",
     "Materialization",
     "MaterializationRefresh",

@@ -18,6 +18,7 @@ from pipelines.incremental.domain.states import (
     layer_state,
     schema_words,
 )
+from portal.approvals.models import Effect, Proposal
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 
@@ -119,6 +120,17 @@ class LayerSource(models.Model):
         return schema_words(self.fields, self.found) if self.found_schema else ""
 
     @property
+    def asked(self) -> "LayerSchemaRequest | None":
+        """The request about the columns that wait, while it is open."""
+        return self.schema_requests.filter(open_key__isnull=False).first()
+
+    @property
+    def refused(self) -> "LayerSchemaRequest | None":
+        """The last request about the columns, where it was refused."""
+        last = self.schema_requests.order_by("-created_at").first()
+        return last if last is not None and last.state == "REJECTED" else None
+
+    @property
     def read_as(self) -> str:
         """Whether its changes are followed, in words."""
         return "static table" if self.is_static else "changes"
@@ -172,3 +184,35 @@ class LayerAdvance(models.Model):
     def badge(self) -> str:
         """What it came to, as pages show it."""
         return f"LAYER_ADVANCE_{self.state.upper()}"
+
+
+class LayerSchemaRequest(Proposal):
+    """Changed columns of a layer's source, put to admins; of a source one is open at most."""
+
+    lake = models.CharField(max_length=32)
+    db = models.CharField(max_length=128, help_text="of the target")
+    table = models.CharField(max_length=256, help_text="of the target")
+    edge = models.ForeignKey(
+        LayerSource, null=True, on_delete=models.SET_NULL, related_name="schema_requests"
+    )
+    source = models.CharField(max_length=400)
+    change = models.TextField()
+    reread = models.BooleanField(default=True, help_text="whether all rows are read again")
+    requested_by = models.CharField(max_length=150)
+    note = models.TextField(blank=True)
+    open_key = models.BigIntegerField(
+        null=True, unique=True, help_text="the source while the request is open"
+    )
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["lake", "state", "created_at"], name="layers_request_state")
+        ]
+
+    @property
+    def effect(self) -> Effect:
+        """What it releases; it takes no data away."""
+        return Effect(f"{self.db}.{self.table} goes on with changed columns of {self.source}")
+
+    def __str__(self) -> str:
+        return f"Columns of {self.source} for {self.db}.{self.table}"

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 
 from pipelines.incremental.api import layers as api
-from pipelines.incremental.ui import actions, pages
+from pipelines.incremental.ui import actions, pages, schema_requests
 
 _LAYER = "layers/<int:layer_id>/"
 _EDGE = f"{_LAYER}sources/<int:edge_id>/"
@@ -20,7 +20,17 @@ ui_urlpatterns: list[URLPattern] = [
     path(f"{_LAYER}reread/", actions.layer_reread_view, name="layer-reread"),
     path(f"{_LAYER}backfill/", actions.layer_backfill_view, name="layer-backfill"),
     path(f"{_LAYER}delete/", actions.layer_delete_view, name="layer-delete"),
-    path(f"{_EDGE}accept/", actions.layer_accept_view, name="layer-accept"),
+    path(f"{_EDGE}ask/", actions.schema_ask_view, name="layer-schema-ask"),
+    path(
+        "layer-schema-requests/<uuid:request_id>/",
+        schema_requests.layer_schema_request,
+        name="layer-schema-request",
+    ),
+    path(
+        "layer-schema-requests/<uuid:request_id>/decide/",
+        schema_requests.layer_schema_request_decide_view,
+        name="layer-schema-request-decide",
+    ),
 ]
 
 api_urlpatterns: list[URLPattern] = [
@@ -35,5 +45,5 @@ api_urlpatterns: list[URLPattern] = [
     path(f"{_LAYER}backfill/", api.LayerBackfill.as_view(), name="layer-backfill"),
     path(f"{_LAYER}delete/", api.LayerDelete.as_view(), name="layer-delete"),
     path(f"{_LAYER}advances/", api.LayerAdvances.as_view(), name="layer-advances"),
-    path(f"{_EDGE}accept/", api.LayerAccept.as_view(), name="layer-accept"),
+    path(f"{_EDGE}ask/", api.LayerSchemaAsk.as_view(), name="layer-schema-ask"),
 ]

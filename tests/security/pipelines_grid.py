@@ -126,7 +126,11 @@ PIPELINES: Mapping[str, Row] = {
     "pipelines:layer-resume": post_only(STAFF, *PAUSED_LAYER),
     "pipelines:layer-reread": post_only(STAFF, *LAYER, **WHY),
     "pipelines:layer-backfill": post_only(STAFF, *LAYER, **RANGE),
-    "pipelines:layer-accept": post_only(STAFF, *SOURCE, **SEEN),
+    "pipelines:layer-schema-ask": post_only(STAFF, *SOURCE, **SEEN),
+    "pipelines:layer-schema-request": Row(STAFF, values=("request_id:layer_request_id",)),
+    "pipelines:layer-schema-request-decide": post_only(
+        ADMINS, "request_id:layer_request_id", digest="@layer_digest", **WORD
+    ),
     "pipelines:layer-delete": post_only(STAFF, *LAYER, version="1"),
     "pipelines-api:layers": Row(STAFF, STAFF, body={"lake": "main", "definition": API_LAYER}),
     "pipelines-api:layer-edges": Row(STAFF),
@@ -138,7 +142,7 @@ PIPELINES: Mapping[str, Row] = {
     "pipelines-api:layer-resume": post_only(STAFF, *PAUSED_LAYER),
     "pipelines-api:layer-reread": post_only(STAFF, *LAYER, **WHY),
     "pipelines-api:layer-backfill": post_only(STAFF, *LAYER, **RANGE),
-    "pipelines-api:layer-accept": post_only(STAFF, *SOURCE, **SEEN),
+    "pipelines-api:layer-schema-ask": post_only(STAFF, *SOURCE, **SEEN),
     "pipelines-api:layer-delete": post_only(STAFF, *LAYER, version=1),
     "pipelines-api:pipelines": Row(STAFF, ADMINS, body={**API_SERVER, **NEW}),
     "pipelines-api:pipeline-test": post_only(ADMINS, **API_SERVER, **NEW),

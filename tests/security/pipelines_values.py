@@ -12,10 +12,12 @@ from pipelines.cdc.control.services.pipelines import pipeline_create
 from pipelines.cdc.control.services.reports import schemas_take
 from pipelines.cdc.schema_requests.services import requests_open
 from pipelines.cdc.tickets.services.opening import Wanted, ticket_open
+from pipelines.incremental.services.schemas import schema_requests_open
 from pipelines.models import (
     CapturedTable,
     DifferingKey,
     Layer,
+    LayerSchemaRequest,
     LayerSource,
     Materialization,
     Pipeline,
@@ -111,10 +113,14 @@ def _layers(now: datetime) -> dict[str, Any]:
         schema=[["id", "int"]],
         found_schema=[["id", "int"], ["vat", "int"]],
     )
+    schema_requests_open("main", now=now)
+    request = LayerSchemaRequest.objects.get()
     return {
         "layer_id": rows[0].pk,
         "paused_layer": rows[1].pk,
         "layer_edge": edge.pk,
+        "layer_request_id": request.pk,
+        "layer_digest": request.digest,
     }
 
 

@@ -3,12 +3,13 @@
 from django.utils import timezone
 
 from pipelines.incremental.api.serializers import (
-    AcceptColumnsSerializer,
+    AskColumnsSerializer,
     BackfillSerializer,
     CreateLayerSerializer,
     EditLayerSerializer,
     LayerAdvanceSerializer,
     LayerEdgeSerializer,
+    LayerSchemaRequestSerializer,
     LayerSerializer,
     LayerVersionSerializer,
 )
@@ -35,7 +36,7 @@ from pipelines.incremental.services.declaring import (
     layer_resume,
 )
 from pipelines.incremental.services.requests import layer_backfill, layer_reread, layer_run
-from pipelines.incremental.services.schemas import schema_accept
+from pipelines.incremental.services.schemas import schema_ask
 from portal.access.actors import Actor
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
@@ -159,14 +160,17 @@ class LayerBackfill(ApiView):
         return layer_backfill(found, low=low, high=high, by=Actor.of(self.user), now=timezone.now())
 
 
-class LayerAccept(ApiView):
-    """Going on with changed columns of a source."""
+class LayerSchemaAsk(ApiView):
+    """Asking to go on with changed columns of a source."""
 
-    @operation("layers_accept", body=AcceptColumnsSerializer, status=204)
-    def post(self, layer_id: int, edge_id: int) -> None:
-        """Go on with the columns that a source has now."""
+    @operation(
+        "layers_schema_ask", body=AskColumnsSerializer, answer=LayerSchemaRequestSerializer,
+        status=202,
+    )  # fmt: skip
+    def post(self, layer_id: int, edge_id: int) -> object:
+        """Ask admins to go on with the columns that a source has now; the inbox has the request."""
         found = get_layer_for_user(layer_id, self.user)
-        schema_accept(
+        return schema_ask(
             get_edge(found, edge_id),
             seen=self.data["seen"],
             reread=self.data["reread"],

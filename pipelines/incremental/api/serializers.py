@@ -13,7 +13,7 @@ from pipelines.incremental.domain.definitions import (
 )
 from pipelines.incremental.models import EVERY_MINUTES
 from pipelines.incremental.services.requests import LONGEST_VALUE
-from pipelines.models import Layer, LayerAdvance, LayerSource
+from pipelines.models import Layer, LayerAdvance, LayerSchemaRequest, LayerSource
 
 _COLUMN: dict[str, Any] = {"max_length": 128, "default": "", "allow_blank": True}
 
@@ -93,13 +93,25 @@ class BackfillSerializer(serializers.Serializer[Any]):
     high = serializers.CharField(max_length=LONGEST_VALUE)
 
 
-class AcceptColumnsSerializer(serializers.Serializer[Any]):
-    """Columns of a source with which a layer goes on."""
+class AskColumnsSerializer(serializers.Serializer[Any]):
+    """Columns of a source with which a layer shall go on."""
 
     seen = serializers.CharField(
         max_length=10_000, help_text="the change as the source's `waits_for` says it"
     )
     reread = serializers.BooleanField(default=True, help_text="whether all rows are read again")
+
+
+class LayerSchemaRequestSerializer(serializers.ModelSerializer[LayerSchemaRequest]):
+    """A request to go on with changed columns of a source."""
+
+    class Meta:
+        model = LayerSchemaRequest
+        fields: ClassVar[list[str]] = [
+            *("id", "lake", "db", "table", "source", "change", "reread", "state", "digest"),
+            *("requested_by", "created_at", "ended_at", "note"),
+        ]
+        read_only_fields = fields
 
 
 class LayerEdgeSerializer(serializers.ModelSerializer[LayerSource]):

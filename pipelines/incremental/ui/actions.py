@@ -1,4 +1,4 @@
-"""Actions on layers: run, pause, resume, read all rows, backfill, go on with columns, delete."""
+"""Actions on layers: run, pause, resume, read all rows, backfill, ask for columns, delete."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponseRedirect
@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 from pipelines.incremental.selectors.layers import get_edge, get_layer_for_user
 from pipelines.incremental.services.declaring import layer_delete, layer_pause, layer_resume
 from pipelines.incremental.services.requests import layer_backfill, layer_reread, layer_run
-from pipelines.incremental.services.schemas import schema_accept
+from pipelines.incremental.services.schemas import schema_ask
 from pipelines.incremental.ui.forms import BackfillForm
 from pipelines.incremental.ui.tables import layer_url
 from portal.access.actors import Actor
@@ -72,17 +72,17 @@ def layer_backfill_view(request: HttpRequest, layer_id: int) -> HttpResponseRedi
 
 
 @require_POST
-def layer_accept_view(request: HttpRequest, layer_id: int, edge_id: int) -> HttpResponseRedirect:
-    """Go on with the columns that a source has now."""
+def schema_ask_view(request: HttpRequest, layer_id: int, edge_id: int) -> HttpResponseRedirect:
+    """Ask admins to go on with the columns that a source has now."""
     found = get_layer_for_user(layer_id, person(request))
-    schema_accept(
+    schema_ask(
         get_edge(found, edge_id),
         seen=request.POST.get("seen", ""),
         reread=request.POST.get("reread") == "1",
         by=Actor.of(person(request)),
         now=timezone.now(),
     )
-    messages.success(request, "It goes on with these columns.")
+    messages.success(request, "Admins are asked; the layer waits until one has approved.")
     return HttpResponseRedirect(layer_url(found))
 
 

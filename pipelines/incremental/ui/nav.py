@@ -6,6 +6,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from pipelines.incremental.selectors.layers import troubled
+from pipelines.incremental.ui.schema_requests import requests_card
 from portal.access.models import STAFF
 from portal.access.registry import Card, Page, register_home_card, register_page
 from portal.ui.frame.context import lake_or_none, person
@@ -17,7 +18,7 @@ BADGES: Mapping[str, Badge] = {
     "LAYER_LATE": Badge("Late", "hourglass", "warn", "It was not advanced for three intervals."),
     "LAYER_PAUSED": Badge("Paused", "player-pause", "warn"),
     "LAYER_HELD": Badge(
-        "Decision needed", "hand-stop", "warn", "Columns of a source changed; a person goes on."
+        "Decision needed", "hand-stop", "warn", "Columns of a source changed; an admin decides."
     ),
     "LAYER_FAILED": Badge("Error", "alert-triangle", "bad", "Its page says why."),
     "LAYER_ADVANCE_DONE": Badge("Advanced", "circle-check", "good"),
@@ -57,4 +58,5 @@ def register_pages() -> None:
     """Add the pages below the pipelines, the card, and the words."""
     register_badges(BADGES)
     register_home_card(troubled_card)
+    register_home_card(requests_card)
     register_page(Page("pipelines", "Layers", "pipelines:layers", 30, STAFF))

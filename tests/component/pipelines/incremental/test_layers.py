@@ -1,5 +1,6 @@
 """Layers are declared, asked for, and taken in; how far they are is told to others."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import msgspec
@@ -29,8 +30,13 @@ from pipelines.incremental.services.requests import (
     request_of,
 )
 from pipelines.incremental.services.results import KEPT, advances_trim, runs_failed
-from pipelines.incremental.services.schemas import schema_accept
-from pipelines.models import Layer, LayerAdvance, LayerSource
+from pipelines.incremental.services.schemas import (
+    REQUESTS,
+    schema_ask,
+    schema_requests_open,
+)
+from pipelines.models import Layer, LayerAdvance, LayerSchemaRequest, LayerSource
+from portal.approvals.domain import DecisionInput, DecisionKind
 from portal.audit.models import AuditEvent
 from portal.catalog.services.change_readers import change_readers_of
 from portal.catalog.services.watermarks import Watermark, watermark_of
@@ -40,7 +46,7 @@ from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from portal.runs.models import Run
 from portal.ui.selectors import events_of_table
-from tests.component.conftest import People
+from tests.component.conftest import LAKE, People
 from tests.component.pipelines.incremental.layered import (
     ADA,
     COLUMNS,
@@ -267,9 +273,8 @@ def test_a_run_that_did_not_end_says_so_at_its_layers(hive: LayerLake, now: date
     assert (above.problem, above.problem_code) == ("The run ended.", "layer.run")
 
 
-def test_changed_columns_hold_a_layer_until_somebody_who_saw_them_goes_on(
-    hive: LayerLake, now: datetime
-) -> None:
+def held_by_columns(now: datetime) -> tuple[Layer, LayerSource]:
+    """A layer that waits, as its source has a new column."""
     row = declare(now)
     took(layer_run(row, by=ADA, now=now), advanced(row, now))
     Run.objects.update(finished_at=now)
@@ -287,18 +292,84 @@ def test_changed_columns_hold_a_layer_until_somebody_who_saw_them_goes_on(
     source = LayerSource.objects.get(table="orders")
     assert (source.found, source.fields) == (columns, COLUMNS)
     assert LayerSource.objects.get(table="shops").found == ()
-    with pytest.raises(NotAllowed):
-        schema_accept(source, seen="new: vat double", reread=False, by=OLGA, now=now)
-    with pytest.raises(StaleState):
-        schema_accept(source, seen="new: tax double", reread=False, by=ADA, now=now)
-    schema_accept(source, seen="new: vat double", reread=True, by=ADA, now=now)
+    return row, source
+
+
+def decided(
+    request: LayerSchemaRequest, people: People, now: datetime, decision: str = "APPROVE"
+) -> None:
+    answer = DecisionInput(DecisionKind(decision), "not agreed", request.digest)
+    REQUESTS.decide(request.pk, user=people.admin, answer=answer, authenticated_at=now, now=now)
+
+
+def test_changed_columns_hold_a_layer_until_an_admin_approves_them(
+    hive: LayerLake, people: People, now: datetime
+) -> None:
+    row, source = held_by_columns(now)
+    schema_requests_open(LAKE, now=now)
+    schema_requests_open(LAKE, now=now)
+    request = LayerSchemaRequest.objects.get()
+    assert (request.change, request.reread, request.requested_by) == (
+        "new: vat double",
+        True,
+        "layers",
+    )
+    decided(request, people, now)
     source.refresh_from_db()
     row.refresh_from_db()
-    assert (source.found, source.fields) == ((), columns)
+    assert source.found == ()
+    assert [one.name for one in source.fields][-1] == "vat"
     assert (row.problem, row.full_reason) == (
         "",
         "The columns of ods.orders changed (new: vat double).",
     )
+    schema_requests_open(LAKE, now=now)
+    assert LayerSchemaRequest.objects.count() == 1
+
+
+def test_a_person_asks_to_leave_rows_of_before_as_they_are(
+    hive: LayerLake, people: People, now: datetime
+) -> None:
+    row, source = held_by_columns(now)
+    schema_requests_open(LAKE, now=now)
+    with pytest.raises(NotAllowed):
+        schema_ask(source, seen="new: vat double", reread=False, by=OLGA, now=now)
+    with pytest.raises(StaleState):
+        schema_ask(source, seen="new: tax double", reread=False, by=ADA, now=now)
+    asked = schema_ask(source, seen="new: vat double", reread=False, by=ADA, now=now)
+    assert schema_ask(source, seen="new: vat double", reread=False, by=ADA, now=now) == asked
+    states = LayerSchemaRequest.objects.order_by("reread").values_list("reread", "state")
+    assert list(states) == [(False, "PENDING"), (True, "WITHDRAWN")]
+    with pytest.raises(NotAllowed, match="You requested this"):
+        decided(asked, people, now)
+    decided(asked, replace(people, admin=people.second), now)
+    row.refresh_from_db()
+    assert (row.problem, row.full_reason) == ("", "")
+
+
+def test_refused_columns_are_not_asked_again_until_they_change(
+    hive: LayerLake, people: People, now: datetime
+) -> None:
+    row, source = held_by_columns(now)
+    schema_requests_open(LAKE, now=now)
+    request = LayerSchemaRequest.objects.get()
+    decided(request, people, now, "REJECT")
+    schema_requests_open(LAKE, now=now)
+    assert LayerSchemaRequest.objects.get().state == "REJECTED"
+    source.refresh_from_db()
+    source.found_schema = [*source.found_schema, ["tax", "double"]]
+    source.save()
+    schema_requests_open(LAKE, now=now + MINUTE)
+    newest = LayerSchemaRequest.objects.latest("created_at")
+    assert (newest.state, newest.change) == ("PENDING", "new: vat double; new: tax double")
+    source.found_schema = source.found_schema[:-1]
+    source.save()
+    with pytest.raises(StaleState):
+        decided(newest, people, now + MINUTE)
+    layer_delete(row, version=row.version, by=ADA, now=now)
+    schema_requests_open(LAKE, now=now + MINUTE)
+    newest.refresh_from_db()
+    assert (newest.state, newest.edge) == ("WITHDRAWN", None)
 
 
 def test_all_rows_are_read_once_for_each_reason(hive: LayerLake, now: datetime) -> None:

@@ -27,7 +27,9 @@ from optimizer.removals.services.removals import REMOVALS
 from pipelines.cdc.schema_requests.services import REQUESTS as SCHEMAS
 from pipelines.cdc.schema_requests.services import change_digest
 from pipelines.cdc.tickets.services.tickets import TICKETS, ticket_digest
-from pipelines.models import SchemaRequest, SchemaTicket
+from pipelines.incremental.services.schemas import REQUESTS as LAYER_SCHEMAS
+from pipelines.incremental.services.schemas import columns_digest
+from pipelines.models import Layer, LayerSchemaRequest, LayerSource, SchemaRequest, SchemaTicket
 from portal.approvals.models import Proposal
 from portal.approvals.proposals import ProposalKind
 from portal.runs.models import Run
@@ -153,6 +155,28 @@ def _ticket(who: str, now: datetime, n: int) -> Proposal:
     return _put(TICKETS, row, who, now, n_needed=1)
 
 
+def _layer_schema(who: str, now: datetime, n: int) -> Proposal:
+    layer = Layer.objects.create(
+        lake=LAKE,
+        db="dwd",
+        table=f"orders{Layer.objects.count()}",
+        definition={},
+        location="/lake/orders",
+        next_at=now,
+        set_by=who,
+        set_at=now,
+    )
+    edge = LayerSource.objects.create(
+        layer=layer, db="ods", table="orders", schema=[["id", "int"]], found_schema=[["id", "long"]]
+    )
+    row = LayerSchemaRequest(
+        **_common(who, now), state="PENDING", db="sales", table="orders", edge=edge
+    )
+    row.digest = columns_digest(edge, reread=True)
+    row.save(force_insert=True)
+    return _put(LAYER_SCHEMAS, row, who, now, n_needed=1)
+
+
 CASES = {
     "drop plan": Case(PLANS, _plan),
     "relocation plan": Case(FIXES, _fix),
@@ -168,5 +192,8 @@ CASES = {
     ),
     "removal": Case(REMOVALS, _removal, rests_on_policy=False),
     "ticket": Case(TICKETS, _ticket, rests_on_policy=False, n_needed=1, cool=timedelta(0)),
+    "layer schema": Case(
+        LAYER_SCHEMAS, _layer_schema, rests_on_policy=False, n_needed=1, cool=timedelta(0)
+    ),
     "schema": Case(SCHEMAS, _schema, rests_on_policy=False, n_needed=1, cool=timedelta(0)),
 }
