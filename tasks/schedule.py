@@ -33,7 +33,7 @@ _ticked: dict[tuple[str, str], str | None] = {}
 
 def schedule(now: datetime) -> None:
     """Do what is due in every lake, end approvals that expired, sync the directory."""
-    approvals_lapse(now)
+    _guarded("every lake", "approvals", partial(approvals_lapse, now))
     _leavers(now)
     for name, config in all_lakes().items():
         _sync(name)
@@ -43,7 +43,7 @@ def schedule(now: datetime) -> None:
             _guarded(name, kind.name, partial(_ask, name, config, kind, now=now))
 
 
-def _guarded(lake: str, what: str, work: Callable[[], None]) -> None:
+def _guarded(lake: str, what: str, work: Callable[[], object]) -> None:
     try:
         work()
     except DatabaseError:

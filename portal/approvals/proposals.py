@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
 from django.db.models import QuerySet
 from django.urls import reverse
@@ -349,7 +350,10 @@ class ProposalKind(Compared[P]):
         self.on_approved(proposal, approval, now=now)
 
     def _ended(self, approval: Approval, by: str, now: datetime) -> None:
-        proposal = self.proposal_of(approval)
+        try:
+            proposal = self.proposal_of(approval)
+        except ObjectDoesNotExist:
+            return  # it was deleted with what it is about, as a pipeline's requests are
         if proposal.state not in self.open_states:
             return  # it ended for a reason of its own
         to = self.ends[ApprovalState(approval.state)]

@@ -103,7 +103,7 @@ class LayerSchemaRequests(ProposalKind[LayerSchemaRequest]):
         """Let the layer go on with the columns that were read."""
         by = ", ".join(approval.decisions.order_by("at").values_list("user__username", flat=True))
         self.move(proposal, "APPROVED", by=by, now=now)
-        edge = LayerSource.objects.select_for_update().get(pk=proposal.edge_id)
+        edge = LayerSource.objects.select_for_update().get(schema_requests=proposal.pk)
         _go_on(edge, reread=proposal.reread, by=by, now=now)
 
 

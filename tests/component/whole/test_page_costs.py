@@ -28,7 +28,7 @@ from tests.component.lifecycle.big_lake import BigLake
 SMALL, BIG = 10_000, 200_000
 GROWTH_AT_MOST = 1.2
 QUERIES_FOR_BADGES = 2  # of the menu; owners decide on nothing, and need one
-QUERIES_OF_A_LIST, QUERIES_OF_A_PAGE = 14 + QUERIES_FOR_BADGES, 35 + QUERIES_FOR_BADGES
+QUERIES_OF_A_LIST, QUERIES_OF_A_PAGE = 14 + QUERIES_FOR_BADGES, 36 + QUERIES_FOR_BADGES
 # A month beside the list; the discussion of a plan; the header above a tab of a table.
 QUERIES_MORE = {"/lifecycle/calendar/": 2, "/lifecycle/plans/": 1, "/t7/lifecycle/": 4}
 # What somebody answers for: databases they administer, names of services they stand for.

@@ -12,7 +12,7 @@ from pipelines.incremental.domain.definitions import to_parsed
 from pipelines.incremental.domain.messages import Field
 from pipelines.incremental.services.requests import layer_run
 from pipelines.incremental.ui.nav import troubled_card
-from pipelines.models import Layer, LayerSource
+from pipelines.models import Layer, LayerSchemaRequest, LayerSource
 from portal.runs.models import Run
 from tests.component.conftest import People
 from tests.component.pipelines.incremental.layered import (
@@ -152,7 +152,7 @@ def test_actions_of_the_page(chain: list[Layer], ada: Client) -> None:
     assert Layer.objects.count() == 1
 
 
-def test_changed_columns_are_shown_and_a_click_goes_on(
+def test_changed_columns_are_shown_and_an_admin_approves_them(
     chain: list[Layer], ada: Client, people: People, rf: Any
 ) -> None:
     row, now = chain[0], timezone.now()
@@ -170,9 +170,22 @@ def test_changed_columns_are_shown_and_a_click_goes_on(
     assert card is not None
     assert card.url == place
     source = LayerSource.objects.get(table="orders", layer=row)
+    assert ada.post(f"{place}sources/{source.pk}/ask/", {"seen": "new"}).status_code == 409
     seen = {"seen": "new: vat double", "reread": "1"}
-    assert ada.post(f"{place}sources/{source.pk}/accept/", seen).status_code == 302
-    assert ada.post(f"{place}sources/{source.pk}/accept/", seen).status_code == 409
+    assert ada.post(f"{place}sources/{source.pk}/ask/", seen).status_code == 302
+    assert "ada asked" in text(ada, place)
+    asked = LayerSchemaRequest.objects.get()
+    its = f"/pipelines/layer-schema-requests/{asked.pk}/"
+    ben = Client()
+    ben.force_login(people.second)
+    session = ben.session
+    session["lw_authenticated_at"] = now.timestamp()
+    session.save()
+    page = text(ben, its)
+    for shown in ("new: vat double", "All rows are read again", "Approve: columns of ods.orders"):
+        assert shown in page
+    answer = {"decision": "APPROVE", "digest": asked.digest}
+    assert ben.post(f"{its}decide/", answer).status_code == 302
     assert "Decision needed" not in text(ada, place)
     assert troubled_card(request) is None
 
@@ -204,7 +217,7 @@ def test_the_api_does_the_same(hive: LayerLake, ada: Client, now: datetime) -> N
         ("ods.orders", "dwd.orders"),
         ("ods.shops", "dwd.orders"),
     ]
-    accept = f"{place}/sources/{edges[0]['id']}/accept/"
+    accept = f"{place}/sources/{edges[0]['id']}/ask/"
     assert ada.post(accept, {"seen": "new: x int"}, JSON).status_code == 409
     assert ada.post(f"{place}/delete/", {"version": 2}, JSON).status_code == 204
     assert not Layer.objects.exists()

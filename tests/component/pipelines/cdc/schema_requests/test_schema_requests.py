@@ -9,9 +9,10 @@ from django.utils import timezone
 
 from pipelines.cdc.control.domain.plans import Choice
 from pipelines.cdc.control.domain.spec import spec_of
+from pipelines.cdc.control.domain.states import Desired
 from pipelines.cdc.control.services.columns import column_choose
 from pipelines.cdc.control.services.orders import orders_of, plan_of
-from pipelines.cdc.control.services.pipelines import pipeline_create
+from pipelines.cdc.control.services.pipelines import pipeline_create, pipeline_delete
 from pipelines.cdc.control.services.reports import schemas_take
 from pipelines.cdc.schema_requests.services import REQUESTS, change_digest, requests_open
 from pipelines.models import CapturedTable, Pipeline, SchemaChange, SchemaRequest
@@ -42,6 +43,16 @@ def shop(lake: LakeConfig, now: datetime) -> Pipeline:
 
 def yes(request: SchemaRequest, decision: str = "APPROVE", reason: str = "") -> DecisionInput:
     return DecisionInput(decision=decision, reason=reason, digest=request.digest)
+
+
+def test_requests_of_a_deleted_pipeline_keep_no_other_approval_from_its_end(
+    people: People, shop: Pipeline, now: datetime
+) -> None:
+    Pipeline.objects.update(desired=Desired.PAUSED.value)
+    pipeline_delete(shop, typed=shop.name, reason="moved", by=ADA, now=now)
+    assert not SchemaRequest.objects.exists()
+    assert approvals_lapse(now + timedelta(days=4)) == 1
+    assert Approval.objects.get().state == "LAPSED"
 
 
 def held() -> list[bool]:
