@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import ClassVar
+from uuid import uuid4
 
 import msgspec
 from django.db import models
@@ -31,6 +32,7 @@ class Layer(models.Model):
     lake = models.CharField(max_length=32)
     db = models.CharField(max_length=128)
     table = models.CharField(max_length=256)
+    identity = models.UUIDField(default=uuid4, help_text="in the table's commits: whose it is")
     definition = models.JSONField()
     version = models.PositiveIntegerField(default=1)
     location = models.TextField()

@@ -114,7 +114,8 @@ class LayeredLake:
                 )
             )
         place = f"file:{self.root}/{layer.target.partition('.')[2]}"
-        return LayerOrder(self.number(layer), 1, layer, place, tuple(sources), **more)
+        number = self.number(layer)
+        return LayerOrder(number, f"layer {number}", 1, layer, place, tuple(sources), **more)
 
     def job(self, layers: Sequence[Layer], **more: Any) -> JobContext:
         """Make a run for layers in their order."""

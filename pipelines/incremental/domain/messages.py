@@ -54,6 +54,8 @@ class LayerOrder(msgspec.Struct, frozen=True, omit_defaults=True):
     """A layer to advance."""
 
     id: int
+    owner: str
+    """Who alone writes the target, as its commits say."""
     version: int
     """Of its definition: a target that was made by an earlier one is read in full."""
     layer: Layer

@@ -115,7 +115,7 @@ class LayerRun:
             db,
             table,
             self.order.location,
-            owner=f"layer {self.order.id}",
+            owner=self.order.owner,
             key=",".join(layer.key),
             metastore=self.config.metastore_uri,
         )

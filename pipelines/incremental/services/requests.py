@@ -177,6 +177,7 @@ def _order(
     readers = change_readers_of(row.hive)
     return LayerOrder(
         id=row.pk,
+        owner=f"layer {row.identity}",
         version=row.version,
         layer=row.layer,
         location=row.location,
