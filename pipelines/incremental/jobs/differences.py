@@ -88,9 +88,24 @@ def of_all(
     return Differences(_changed(result, known, key), _without(known, result, key))
 
 
-def in_range(partition: str, wanted: Range) -> Column:
-    """Return the condition of rows in some partitions."""
-    return F.col(f"`{partition}`").cast("string").between(wanted.low, wanted.high)
+def in_range(result: DataFrame, partition: str, wanted: Range) -> Column:
+    """Return the condition of rows in some partitions, compared as the partition's type does.
+
+    Raises:
+        RuleViolation: `layer.range`, a bound is no value of that type, or they are in no order.
+    """
+    column = F.col(f"`{partition}`")
+    kind = result.schema[partition].dataType
+    low, high = (F.lit(value).cast(kind) for value in (wanted.low, wanted.high))
+    one_row = result.sparkSession.range(1)
+    (in_order,) = one_row.select(low <= high).first() or (None,)
+    if not in_order:
+        raise RuleViolation(
+            "layer.range",
+            f"{wanted.low} to {wanted.high} is no range of {partition}, which is "
+            f"{kind.simpleString()}.",
+        )
+    return column.between(low, high)
 
 
 @dataclass(frozen=True)

@@ -211,7 +211,7 @@ class LayerRun:
         if wanted is None:
             raise TypeError("no range")
         result = self._best(self._result(self._changing.rows()))
-        within = in_range(self.order.layer.partition, wanted)
+        within = in_range(result, self.order.layer.partition, wanted)
         found = of_all(result, self._current(result), self.order.layer.key, within=within)
         counts = self._write(found, said, moves=False)
         reason = f"Partitions {wanted.low} to {wanted.high}."

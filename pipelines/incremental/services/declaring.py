@@ -21,7 +21,7 @@ from pipelines.incremental.domain.definitions import (
 from pipelines.incremental.domain.definitions import Layer as Definition
 from pipelines.incremental.domain.graph import check_graph
 from pipelines.incremental.models import EVERY_MINUTES
-from pipelines.models import Layer, LayerSource
+from pipelines.models import Layer, LayerSource, Materialization
 from portal.access.actors import Actor
 from portal.access.lakes import get_lake
 from portal.audit.services import audit_record
@@ -226,11 +226,12 @@ def _looked_up(target: TableName, layer: Definition, *, is_new: bool = True) -> 
         for one in layer.sources:
             _check_source(metastore, TableName.parse(config.lake, one.table), layer)
         database = metastore.database(target.db)
-        if is_new and metastore.table_or_none(target) is not None:
+        kept = Materialization.objects.filter(lake=target.lake, db=target.db, table=target.table)
+        if is_new and (metastore.table_or_none(target) is not None or kept.exists()):
             raise RuleViolation(
                 "layer.target",
-                f"There is a table {target} already, and a layer makes its own. Choose another "
-                "target, or drop that table.",
+                f"There is a table or materialization {target} already, and a layer makes its own. "
+                "Choose another target, or drop that table.",
                 field="target",
             )
     return f"{str(database.locationUri).rstrip('/')}/{target.table}"

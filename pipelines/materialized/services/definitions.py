@@ -15,7 +15,7 @@ from pipelines.materialized.domain.definition import Definition, read_definition
 from pipelines.materialized.domain.refusals import Refused
 from pipelines.materialized.models import EVERY_MINUTES
 from pipelines.materialized.services.rights import check_place, check_sources, location_of
-from pipelines.models import Materialization
+from pipelines.models import Layer, Materialization
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.audit.services import audit_record
@@ -76,7 +76,9 @@ def materialization_create(
     with Metastore.connect(config) as metastore:
         check_sources(metastore, config.lake, definition, user=user)
         location = location_of(metastore, target, user=user)
-        if known is not None or metastore.table_or_none(target) is not None:
+        layers = Layer.objects.filter(lake=lake, db=target.db, table=target.table)
+        is_there = metastore.table_or_none(target) is not None or layers.exists()
+        if known is not None or is_there:
             raise _taken(target)
     row = Materialization(
         lake=lake,
@@ -176,7 +178,7 @@ def _wanted_of(row: Materialization) -> Wanted:
 def _taken(target: TableName) -> RuleViolation:
     return RuleViolation(
         "materialized.taken",
-        f"There is a table or materialization {target} already. Choose another name.",
+        f"There is a table, materialization or layer {target} already. Choose another name.",
         field="name",
     )
 

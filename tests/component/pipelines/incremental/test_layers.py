@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from uuid import uuid4
 
 import msgspec
 import pytest
@@ -35,7 +36,13 @@ from pipelines.incremental.services.schemas import (
     schema_ask,
     schema_requests_open,
 )
-from pipelines.models import Layer, LayerAdvance, LayerSchemaRequest, LayerSource
+from pipelines.models import (
+    Layer,
+    LayerAdvance,
+    LayerSchemaRequest,
+    LayerSource,
+    Materialization,
+)
 from portal.approvals.domain import DecisionInput, DecisionKind
 from portal.audit.models import AuditEvent
 from portal.catalog.services.change_readers import change_readers_of
@@ -105,6 +112,19 @@ def test_what_cannot_be_kept_says_why(
         declare(now, msgspec.structs.replace(ORDERS, **changed))
     assert refused.value.code == f"layer.{code}"
     assert not Layer.objects.exists()
+
+
+def test_a_layer_makes_no_table_that_a_materialization_keeps(
+    hive: LayerLake, now: datetime
+) -> None:
+    Materialization.objects.create(
+        **{"lake": "main", "db": "dwd", "table": "orders", "identity": uuid4(), "sql": "SELECT 1"},
+        **{"location": "file:/kept", "owner": "ada", "set_by": "ada"},
+        **{"set_at": now, "next_at": now},
+    )
+    with pytest.raises(RuleViolation) as refused:
+        declare(now)
+    assert refused.value.code == "layer.target"
 
 
 def test_a_circle_and_a_second_layer_of_a_target_are_refused(
@@ -394,6 +414,7 @@ def test_a_backfill_moves_no_position(hive: LayerLake, now: datetime) -> None:
     took(layer_run(row, by=ADA, now=now), advanced(row, now))
     with pytest.raises(RuleViolation):
         layer_backfill(row, low="2026-11-02", high="2026-11-01", by=ADA, now=now)
+    assert layer_backfill(row, low="9", high="10", by=ADA, now=now).params["backfill"]
     run = layer_backfill(row, low="2026-11-01", high="2026-11-02", by=ADA, now=now)
     (order,) = read_request(request_of(run)).layers
     assert order.backfill is not None

@@ -23,7 +23,7 @@ from pipelines.materialized.services.requests import (
     request_of,
 )
 from pipelines.materialized.services.results import refreshes_failed, refreshes_take
-from pipelines.models import Materialization, MaterializationRefresh
+from pipelines.models import Layer, Materialization, MaterializationRefresh
 from portal.access.models import DatabaseAdministrator, User
 from portal.audit.models import AuditEvent
 from portal.lake.errors import PortalError, RuleViolation, StaleState
@@ -83,6 +83,7 @@ def test_people_define_over_what_they_see_in_databases_of_theirs(
         ("owner", "shop.days", SQL, "materialized.database"),
         ("owner", "nope.days", SQL, "materialized.database"),
         ("owner", "marts.taken", SQL, "materialized.taken"),
+        ("owner", "marts.layered", SQL, "materialized.taken"),
         ("owner", "days", SQL, "name.table"),
         ("owner", "marts.days", f"{SQL} HAVING count(*) > 1", "materialized.definition"),
     ],
@@ -91,6 +92,10 @@ def test_what_may_not_be_defined_says_why(
     hive: MaterializedLake, people: People, who: str, name: str, sql: str, code: str
 ) -> None:
     hive.made["taken"] = "file:/somewhere"
+    Layer.objects.create(
+        **{"lake": "main", "db": "marts", "table": "layered", "definition": {}, "set_by": "ada"},
+        **{"location": "file:/layered", "set_at": NOW, "next_at": NOW},
+    )
     with pytest.raises(PortalError) as refused:
         create(getattr(people, who), name, sql)
     assert refused.value.code == code

@@ -87,6 +87,19 @@ def test_a_backfill_makes_some_partitions_right_and_moves_no_position(
     layered.assert_rebuilt(layer)
 
 
+def test_partitions_of_a_backfill_are_compared_as_their_type_does(layered: LayeredLake) -> None:
+    layered.source.write(ROWS)
+    layer = plain(layered, partition="qty")
+    layered.advance(layer)
+    run = layered.run_of(layer, NONE)
+    said = run.target.written()
+    assert said is not None
+    run.target.write(run.target.read().selectExpr("id", "qty", "'wrong' AS dt"), said.positions)
+    assert layered.backfill(layer, "1", "10").state == "done"
+    layered.assert_rebuilt(layer)
+    assert layered.backfill(layer, "x", "y").code == "layer.range"
+
+
 def test_of_rows_with_one_key_that_with_the_greatest_version_stays(layered: LayeredLake) -> None:
     layered.source.write(ROWS)
     layer = layered.layer(
