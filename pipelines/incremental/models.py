@@ -24,6 +24,7 @@ from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 
 EVERY_MINUTES = 15
+PAUSE_MINUTES = 5
 
 
 class Layer(models.Model):
@@ -38,6 +39,10 @@ class Layer(models.Model):
     location = models.TextField()
     every_minutes = models.PositiveIntegerField(default=EVERY_MINUTES)
     on_commit = models.BooleanField(default=True, help_text="also after a commit of its source")
+    pause_minutes = models.PositiveIntegerField(
+        default=PAUSE_MINUTES, help_text="commits advance it at most so often"
+    )
+    earliest_at = models.DateTimeField(null=True, help_text="no commit advances it before")
     next_at = models.DateTimeField(help_text="when it is advanced next")
     is_paused = models.BooleanField(default=False)
     pause_reason = models.TextField(blank=True)

@@ -5,7 +5,7 @@ from datetime import timedelta
 from pipelines.incremental.run_kinds import register_layer_kind
 from pipelines.incremental.selectors import upstreams
 from pipelines.incremental.selectors.layers import register_gauges
-from pipelines.incremental.services.events import register_subscriber
+from pipelines.incremental.services.events import FOLLOWER
 from pipelines.incremental.services.requests import layers_due
 from pipelines.incremental.services.results import advances_trim
 from pipelines.incremental.services.schemas import REQUESTS, schema_requests_open
@@ -28,7 +28,7 @@ def register() -> None:
         page="pipelines:layer-schema-request",
         about=str,
     )
-    register_subscriber()
+    FOLLOWER.register()
     upstreams.register()
     register_gauges()
     register_pages()

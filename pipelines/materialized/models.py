@@ -10,6 +10,7 @@ from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 
 EVERY_MINUTES = 15
+PAUSE_MINUTES = 5
 
 
 class MaterializationQuerySet(models.QuerySet["Materialization"]):
@@ -37,6 +38,11 @@ class Materialization(models.Model):
         default=0, help_text="queries are answered from it up to so long behind its sources"
     )
     every_minutes = models.PositiveIntegerField(default=EVERY_MINUTES)
+    on_commit = models.BooleanField(default=False, help_text="also after a commit of its facts")
+    pause_minutes = models.PositiveIntegerField(
+        default=PAUSE_MINUTES, help_text="commits refresh it at most so often"
+    )
+    earliest_at = models.DateTimeField(null=True, help_text="no commit refreshes it before")
     is_paused = models.BooleanField(default=False)
     version = models.PositiveIntegerField(default=0)
     set_by = models.CharField(max_length=150)

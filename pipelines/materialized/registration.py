@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from pipelines.materialized.run_kinds import register_materialize_kind
 from pipelines.materialized.selectors.answers import materializations_answering
+from pipelines.materialized.services.events import FOLLOWER
 from pipelines.materialized.services.requests import refreshes_due
 from pipelines.materialized.ui.nav import register_pages
 from portal.catalog.services.stored_aggregates import register_aggregates
@@ -14,5 +15,6 @@ def register() -> None:
     """Add what this capability offers: runs, a tick, pages, and what queries are answered from."""
     register_materialize_kind()
     register_tick(Tick("materialized.due", timedelta(minutes=1), refreshes_due))
+    FOLLOWER.register()
     register_pages()
     register_aggregates("materialized", materializations_answering)

@@ -1,5 +1,8 @@
 """API of layers for admins and operators. It does all that the pages do."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.utils import timezone
 
 from pipelines.incremental.api.serializers import (
@@ -43,6 +46,10 @@ from portal.ui.api.pages import KeysetList, Rows
 from portal.ui.api.serializers import ReasonSerializer, RunSerializer
 
 
+def _timing(data: Mapping[str, Any]) -> Timing:
+    return Timing(data["every_minutes"], data["on_commit"], data["pause_minutes"])
+
+
 class LayerList(KeysetList):
     """Layers of a lake."""
 
@@ -63,7 +70,7 @@ class LayerList(KeysetList):
         made = layer_create(
             data["lake"],
             read_layer(data["definition"]),
-            timing=Timing(data["every_minutes"], data["on_commit"]),
+            timing=_timing(data),
             by=Actor.of(self.user),
             now=timezone.now(),
         )
@@ -89,7 +96,7 @@ class LayerEdit(ApiView):
         layer_edit(
             get_layer_for_user(layer_id, self.user),
             read_layer(data["definition"]),
-            timing=Timing(data["every_minutes"], data["on_commit"]),
+            timing=_timing(data),
             version=data["version"],
             by=Actor.of(self.user),
             now=timezone.now(),

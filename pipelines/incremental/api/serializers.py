@@ -11,7 +11,7 @@ from pipelines.incremental.domain.definitions import (
     MOST_MINUTES,
     MOST_SOURCES,
 )
-from pipelines.incremental.models import EVERY_MINUTES
+from pipelines.incremental.models import EVERY_MINUTES, PAUSE_MINUTES
 from pipelines.incremental.services.requests import LONGEST_VALUE
 from pipelines.models import Layer, LayerAdvance, LayerSchemaRequest, LayerSource
 
@@ -29,9 +29,9 @@ class LayerSerializer(serializers.ModelSerializer[Layer]):
         model = Layer
         fields: ClassVar[list[str]] = [
             *("id", "lake", "target", "state", "definition", "version", "every_minutes"),
-            *("on_commit", "next_at", "is_paused", "pause_reason", "full_reason", "set_by"),
-            *("set_at", "advanced_at", "problem", "problem_code", "watermark"),
-            "watermark_reason",
+            *("on_commit", "pause_minutes", "next_at", "is_paused", "pause_reason"),
+            *("full_reason", "set_by", "set_at", "advanced_at", "problem", "problem_code"),
+            *("watermark", "watermark_reason"),
         ]
         read_only_fields = fields
 
@@ -66,6 +66,12 @@ class LayerTimingSerializer(serializers.Serializer[Any]):
         default=EVERY_MINUTES, min_value=LEAST_MINUTES, max_value=MOST_MINUTES
     )
     on_commit = serializers.BooleanField(default=True)
+    pause_minutes = serializers.IntegerField(
+        default=PAUSE_MINUTES,
+        min_value=LEAST_MINUTES,
+        max_value=MOST_MINUTES,
+        help_text="commits advance it at most so often",
+    )
 
 
 class CreateLayerSerializer(LayerTimingSerializer):

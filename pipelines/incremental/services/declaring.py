@@ -20,7 +20,7 @@ from pipelines.incremental.domain.definitions import (
 )
 from pipelines.incremental.domain.definitions import Layer as Definition
 from pipelines.incremental.domain.graph import check_graph
-from pipelines.incremental.models import EVERY_MINUTES
+from pipelines.incremental.models import EVERY_MINUTES, PAUSE_MINUTES
 from pipelines.models import Layer, LayerSource, Materialization
 from portal.access.actors import Actor
 from portal.access.lakes import get_lake
@@ -36,15 +36,16 @@ _FIXED = ("target", "key", "version", "partition", "kind")
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """When a layer is advanced: at an interval, and after commits that an event tells of."""
+    """When a layer is advanced: at an interval, and after commits, which may come too often."""
 
     every_minutes: int = EVERY_MINUTES
     on_commit: bool = True
+    pause_minutes: int = PAUSE_MINUTES
 
     @classmethod
     def of(cls, row: Layer) -> Self:
         """Return what is set of a layer."""
-        return cls(row.every_minutes, row.on_commit)
+        return cls(row.every_minutes, row.on_commit, row.pause_minutes)
 
 
 _ALWAYS = Timing()
@@ -71,7 +72,7 @@ def layer_create(
         NotAllowed: `layer.role`.
         NotVisible: the lake or the target's database is none.
         RuleViolation: `layer.definition`, `layer.statement`, `layer.source`, `layer.target`,
-            `layer.cycle`, `layer.every`.
+            `layer.cycle`, `layer.every`, `layer.pause`.
         ExternalFailure: the metastore does not answer.
     """
     check_staff(by)
@@ -216,6 +217,12 @@ def _check(layer: Definition, timing: Timing) -> None:
             f"Advance it every {LEAST_MINUTES} to {MOST_MINUTES:,} minutes.",
             field="every_minutes",
         )
+    if not LEAST_MINUTES <= timing.pause_minutes <= MOST_MINUTES:
+        raise RuleViolation(
+            "layer.pause",
+            f"Let commits advance it at most every {LEAST_MINUTES} to {MOST_MINUTES:,} minutes.",
+            field="pause_minutes",
+        )
     check_layer(layer, modules=settings.LAKEWARDEN_LAYER_MODULES)
 
 
@@ -276,6 +283,7 @@ def _fill(
 ) -> None:
     row.definition = to_parsed(layer)
     row.every_minutes, row.on_commit = timing.every_minutes, timing.on_commit
+    row.pause_minutes, row.earliest_at = timing.pause_minutes, None
     row.set_by, row.set_at, row.next_at = by.name, now, now
 
 

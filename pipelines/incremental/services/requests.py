@@ -123,7 +123,8 @@ def layers_due(lake: str, *, now: datetime) -> int:
             return 0
         for one in chosen:
             one.next_at = now + timedelta(minutes=one.every_minutes)
-        Layer.objects.bulk_update(chosen, ["next_at"], batch_size=200)
+            one.earliest_at = now + timedelta(minutes=one.pause_minutes)
+        Layer.objects.bulk_update(chosen, ["next_at", "earliest_at"], batch_size=200)
         _request(lake, [one.pk for one in chosen], by=SCHEDULE, row=None, now=now)
     return len(chosen)
 

@@ -13,14 +13,15 @@ from pipelines.incremental.domain.definitions import (
     Layer,
     Source,
 )
-from pipelines.incremental.models import EVERY_MINUTES
+from pipelines.incremental.models import EVERY_MINUTES, PAUSE_MINUTES
 from pipelines.incremental.services.declaring import Timing
 from pipelines.models import Layer as Row
 from portal.lake.errors import PortalError, RuleViolation, StaleState
 
 _COLUMN: dict[str, Any] = {"max_length": 128, "required": False}
 _STATIC = "static"
-_FIELDS = {"every_minutes", "sql", "key", "target", "sources", "event_time", "function"}
+_MINUTES = {"every_minutes", "pause_minutes"}
+_FIELDS = {*_MINUTES, "sql", "key", "target", "sources", "event_time", "function"}
 
 
 class LayerForm(forms.Form):
@@ -86,6 +87,14 @@ class LayerForm(forms.Form):
     on_commit = forms.BooleanField(
         label="Also after a commit of the source", required=False, initial=True
     )
+    pause_minutes = forms.IntegerField(
+        label="By commits at most every (minutes)",
+        min_value=LEAST_MINUTES,
+        max_value=MOST_MINUTES,
+        initial=PAUSE_MINUTES,
+        required=False,
+        help_text="a source that commits all the time starts no run more often",
+    )
     is_stale = False
 
     @classmethod
@@ -99,6 +108,7 @@ class LayerForm(forms.Form):
             "key": ", ".join(layer.key),
             "every_minutes": row.every_minutes,
             "on_commit": row.on_commit,
+            "pause_minutes": row.pause_minutes,
             "version_read": row.version,
         }
         return cls(initial=initial)
@@ -113,7 +123,9 @@ class LayerForm(forms.Form):
     @property
     def timing(self) -> Timing:
         """When it is advanced."""
-        return Timing(self.cleaned_data["every_minutes"], self.cleaned_data["on_commit"])
+        data = self.cleaned_data
+        pause = data["pause_minutes"] or PAUSE_MINUTES
+        return Timing(data["every_minutes"], data["on_commit"], pause)
 
     def layer(self) -> Layer:
         """Return the definition.

@@ -32,7 +32,8 @@ LAYERS = ListSpec(
     filename="layers.csv",
     exports=(
         "lake", "db", "table", "badge", "layer.changing", "watermark", "advanced_at", "next_at",
-        "every_minutes", "is_paused", "problem", "version", "set_by", "set_at",
+        "every_minutes", "on_commit", "pause_minutes", "is_paused", "problem",
+        "version", "set_by", "set_at",
     ),
 )  # fmt: skip
 EDGES = ListSpec(

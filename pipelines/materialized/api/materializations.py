@@ -1,5 +1,9 @@
 """API of materializations. It does all that the pages do."""
 
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
 from django.utils import timezone
 
 from pipelines.materialized.api.serializers import (
@@ -36,6 +40,10 @@ from portal.ui.api.pages import KeysetList, Rows
 from portal.ui.api.serializers import RunSerializer
 
 
+def _wanted(data: Mapping[str, Any]) -> Wanted:
+    return Wanted(**{one.name: data[one.name] for one in fields(Wanted)})
+
+
 class MaterializationList(KeysetList):
     """Materializations."""
 
@@ -61,7 +69,7 @@ class MaterializationList(KeysetList):
         return materialization_create(
             data["lake"],
             data["name"],
-            Wanted(data["sql"], data["every_minutes"], data["max_lag_minutes"]),
+            _wanted(data),
             user=self.user,
             now=timezone.now(),
         )
@@ -102,7 +110,7 @@ class MaterializationDetail(ApiView):
         data = self.data
         materialization_edit(
             found,
-            Wanted(data["sql"], data["every_minutes"], data["max_lag_minutes"]),
+            _wanted(data),
             version=data["version"],
             user=self.user,
             now=timezone.now(),

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from pipelines.materialized.models import EVERY_MINUTES
+from pipelines.materialized.models import EVERY_MINUTES, PAUSE_MINUTES
 from pipelines.materialized.services.definitions import LEAST_MINUTES, LONGEST_SQL, MOST_MINUTES
 from pipelines.models import Materialization, MaterializationRefresh
 
@@ -19,8 +19,8 @@ class MaterializationSerializer(serializers.ModelSerializer[Materialization]):
         model = Materialization
         fields: ClassVar = [
             "id", "lake", "name", "location", "owner", "sql", "source", "every_minutes",
-            "max_lag_minutes", "is_paused",
-            "version", "set_by", "set_at", "next_at", "tried_at", "fresh_at", "problem",
+            "on_commit", "pause_minutes", "max_lag_minutes", "is_paused", "version",
+            "set_by", "set_at", "next_at", "tried_at", "fresh_at", "problem",
             "problem_code", "way", "reason", "has_floats", "n_rows", "n_groups",
             "n_dirty_groups", "seconds", "positions",
         ]  # fmt: skip
@@ -38,24 +38,36 @@ class RefreshSerializer(serializers.ModelSerializer[MaterializationRefresh]):
         ]  # fmt: skip
 
 
-class SetMaterializationSerializer(serializers.Serializer[Any]):
-    """What is defined; with a version it changes what there is."""
+class WantedSerializer(serializers.Serializer[Any]):
+    """A definition, and when it is refreshed."""
 
-    lake = serializers.CharField(max_length=32)
-    name = serializers.CharField(max_length=257, help_text="db.table of the result")
     sql = serializers.CharField(max_length=LONGEST_SQL)
     every_minutes = serializers.IntegerField(
         default=EVERY_MINUTES, min_value=LEAST_MINUTES, max_value=MOST_MINUTES
     )
+    on_commit = serializers.BooleanField(
+        default=False, help_text="also after a commit of its facts"
+    )
+    pause_minutes = serializers.IntegerField(
+        default=PAUSE_MINUTES,
+        min_value=LEAST_MINUTES,
+        max_value=MOST_MINUTES,
+        help_text="commits refresh it at most so often",
+    )
     max_lag_minutes = serializers.IntegerField(default=0, min_value=0, max_value=MOST_MINUTES)
 
 
-class EditMaterializationSerializer(serializers.Serializer[Any]):
+class SetMaterializationSerializer(WantedSerializer):
+    """What is defined; with a version it changes what there is."""
+
+    lake = serializers.CharField(max_length=32)
+    name = serializers.CharField(max_length=257, help_text="db.table of the result")
+
+
+class EditMaterializationSerializer(WantedSerializer):
     """What is changed, as of the version that was read."""
 
-    sql = serializers.CharField(max_length=LONGEST_SQL)
     every_minutes = serializers.IntegerField(min_value=LEAST_MINUTES, max_value=MOST_MINUTES)
-    max_lag_minutes = serializers.IntegerField(default=0, min_value=0, max_value=MOST_MINUTES)
     version = serializers.IntegerField(min_value=0)
 
 

@@ -5,15 +5,16 @@ table, and one that was deleted here stays in the lake until somebody drops it a
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
+from typing import Self
 from uuid import uuid4
 
 from django.db import IntegrityError, transaction
 
 from pipelines.materialized.domain.definition import Definition, read_definition
 from pipelines.materialized.domain.refusals import Refused
-from pipelines.materialized.models import EVERY_MINUTES
+from pipelines.materialized.models import EVERY_MINUTES, PAUSE_MINUTES
 from pipelines.materialized.services.rights import check_place, check_sources, location_of
 from pipelines.models import Layer, Materialization
 from portal.access.lakes import get_lake
@@ -29,11 +30,18 @@ LONGEST_SQL = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A definition, how often it is refreshed, and how far behind queries may read it."""
+    """A definition, when it is refreshed, and how far behind queries may read it."""
 
     sql: str
     every_minutes: int = EVERY_MINUTES
     max_lag_minutes: int = 0
+    on_commit: bool = False
+    pause_minutes: int = PAUSE_MINUTES
+
+    @classmethod
+    def of(cls, row: Materialization) -> Self:
+        """Return what is set of a materialization."""
+        return cls(**{one.name: getattr(row, one.name) for one in fields(cls)})
 
 
 def definition_read(sql: str) -> Definition:
@@ -62,8 +70,8 @@ def materialization_create(
     Raises:
         NotVisible: the lake is none.
         RuleViolation: `materialized.definition`, `materialized.source`, `materialized.database`,
-            `materialized.taken`, `materialized.every`, `materialized.max_lag`, `name.table`,
-            `name.grammar`.
+            `materialized.taken`, `materialized.every`, `materialized.pause`,
+            `materialized.max_lag`, `name.table`, `name.grammar`.
         ExternalFailure: the metastore does not answer.
     """
     definition = definition_read(wanted.sql)
@@ -71,7 +79,7 @@ def materialization_create(
     config = get_lake(lake)
     target = TableName.parse(config.lake, name.strip().lower())
     known = Materialization.objects.filter(lake=lake, db=target.db, table=target.table).first()
-    if known is not None and (_wanted_of(known), known.owner) == (wanted, user.username):
+    if known is not None and (Wanted.of(known), known.owner) == (wanted, user.username):
         return known
     with Metastore.connect(config) as metastore:
         check_sources(metastore, config.lake, definition, user=user)
@@ -122,13 +130,14 @@ def materialization_edit(
         check_place(metastore, row.hive, location=row.location)
     with transaction.atomic():
         known = _locked(row, version)
-        if _wanted_of(known) == wanted:
+        if Wanted.of(known) == wanted:
             return
         if known.sql != wanted.sql:
             # What is there is of the definition before: no query may be answered from it.
             known.positions, known.types, known.fresh_at = {}, {}, None
-        known.sql, known.every_minutes = wanted.sql, wanted.every_minutes
-        known.max_lag_minutes = wanted.max_lag_minutes
+        for name, value in asdict(wanted).items():
+            setattr(known, name, value)
+        known.earliest_at = None
         known.source, known.owner = definition.fact.name, user.username
         known.version += 1
         known.set_by, known.set_at, known.next_at = user.username, now, now
@@ -171,10 +180,6 @@ def _locked(row: Materialization, version: int | None) -> Materialization:
     return known
 
 
-def _wanted_of(row: Materialization) -> Wanted:
-    return Wanted(row.sql, row.every_minutes, row.max_lag_minutes)
-
-
 def _taken(target: TableName) -> RuleViolation:
     return RuleViolation(
         "materialized.taken",
@@ -189,6 +194,12 @@ def _check_minutes(wanted: Wanted) -> None:
             "materialized.every",
             f"Refresh every {LEAST_MINUTES} to {MOST_MINUTES:,} minutes.",
             field="every_minutes",
+        )
+    if not LEAST_MINUTES <= wanted.pause_minutes <= MOST_MINUTES:
+        raise RuleViolation(
+            "materialized.pause",
+            f"Let commits refresh it at most every {LEAST_MINUTES} to {MOST_MINUTES:,} minutes.",
+            field="pause_minutes",
         )
     if not 0 <= wanted.max_lag_minutes <= MOST_MINUTES:
         raise RuleViolation(

@@ -62,7 +62,8 @@ def refreshes_due(lake: str, *, now: datetime) -> int:
             return 0
         for row in rows:
             row.next_at = now + timedelta(minutes=row.every_minutes)
-        Materialization.objects.bulk_update(rows, ["next_at"])
+            row.earliest_at = now + timedelta(minutes=row.pause_minutes)
+        Materialization.objects.bulk_update(rows, ["next_at", "earliest_at"])
         params = {"ids": [row.pk for row in rows], "is_full": False}
         run_request(
             KIND, lake=lake, params=params, requested_by=SCHEDULE, subject=("", ""), now=now

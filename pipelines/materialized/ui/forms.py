@@ -1,11 +1,12 @@
 """The form of a materialization."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from django import forms
 
-from pipelines.materialized.models import EVERY_MINUTES
+from pipelines.materialized.models import EVERY_MINUTES, PAUSE_MINUTES
 from pipelines.materialized.services.definitions import (
     LEAST_MINUTES,
     LONGEST_SQL,
@@ -39,6 +40,15 @@ class MaterializationForm(forms.Form):
         max_value=MOST_MINUTES,
         initial=EVERY_MINUTES,
     )
+    on_commit = forms.BooleanField(label="Also after a commit of its facts", required=False)
+    pause_minutes = forms.IntegerField(
+        label="By commits at most every (minutes)",
+        min_value=LEAST_MINUTES,
+        max_value=MOST_MINUTES,
+        initial=PAUSE_MINUTES,
+        required=False,
+        help_text="a table that commits all the time starts no run more often",
+    )
     max_lag_minutes = forms.IntegerField(
         label="Queries may read it up to (minutes behind)",
         min_value=0,
@@ -55,13 +65,7 @@ class MaterializationForm(forms.Form):
         cls, row: Materialization, data: Mapping[str, Any] | None = None
     ) -> "MaterializationForm":
         """Show what is set now; the name stays."""
-        initial = {
-            "name": str(row),
-            "sql": row.sql,
-            "every_minutes": row.every_minutes,
-            "max_lag_minutes": row.max_lag_minutes,
-            "version": row.version,
-        }
+        initial = {"name": str(row), "version": row.version, **asdict(Wanted.of(row))}
         form = cls(data, initial=initial)
         form.fields["name"].disabled = True
         return form
@@ -70,7 +74,13 @@ class MaterializationForm(forms.Form):
     def wanted(self) -> Wanted:
         """What a valid form asks for."""
         data = self.cleaned_data
-        return Wanted(data["sql"], data["every_minutes"], data["max_lag_minutes"] or 0)
+        return Wanted(
+            data["sql"],
+            data["every_minutes"],
+            data["max_lag_minutes"] or 0,
+            data["on_commit"],
+            data["pause_minutes"] or PAUSE_MINUTES,
+        )
 
     @property
     def status(self) -> int:
@@ -84,6 +94,7 @@ class MaterializationForm(forms.Form):
         self.is_stale = isinstance(error, StaleState)
         named = {
             "materialized.every": "every_minutes",
+            "materialized.pause": "pause_minutes",
             "materialized.max_lag": "max_lag_minutes",
             "materialized.taken": "name",
             "materialized.database": "name",

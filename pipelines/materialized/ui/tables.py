@@ -29,9 +29,9 @@ MATERIALIZATIONS = ListSpec(
     orders=ORDERS,
     filename="materializations.csv",
     exports=(
-        "lake", "db", "table", "owner", "badge", "is_paused", "every_minutes", "fresh_at",
-        "tried_at", "next_at", "way", "reason", "n_groups", "n_dirty_groups", "seconds", "problem",
-        "version", "set_by", "set_at", "sql",
+        "lake", "db", "table", "owner", "badge", "is_paused", "every_minutes", "on_commit",
+        "pause_minutes", "fresh_at", "tried_at", "next_at", "way", "reason", "n_groups",
+        "n_dirty_groups", "seconds", "problem", "version", "set_by", "set_at", "sql",
     ),
 )  # fmt: skip
 REFRESHES = ListSpec(

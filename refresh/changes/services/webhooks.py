@@ -14,6 +14,7 @@ from django.db import transaction
 
 from portal.access.models import User
 from portal.audit.services import audit_record
+from portal.catalog.services.table_commits import commits_noticed
 from portal.lake.errors import Busy, ExternalFailure, NotVisible
 from portal.lake.names import PartitionName, TableName
 from refresh.changes.domain.changes import Cause, PartitionChange
@@ -73,6 +74,12 @@ def report_write(report: WriteReport, *, user: User | None, now: datetime) -> Ta
     """
     check_amount(report.partitions)
     hive = table_named(report.lake, report.table)
+    taken = _report(hive, report, user=user, now=now)
+    commits_noticed(report.lake, [(hive.db, hive.table)], now=now)
+    return taken
+
+
+def _report(hive: TableName, report: WriteReport, *, user: User | None, now: datetime) -> Taken:
     try:
         found = look_up(hive, user=user, now=now)
     except ExternalFailure as error:

@@ -24,6 +24,7 @@ from optimizer.hudi.inspect.services.alarms import alarms_keep
 from optimizer.hudi.inspect.services.instant_rows import instants_keep
 from optimizer.models import HudiPoint, HudiTable, StoredInspection
 from optimizer.policies.domain.hudi_policy import HudiPolicy
+from portal.catalog.services.table_commits import commits_noticed
 from portal.lake.errors import RuleViolation
 
 MOST_PACKED = 8 * 1024**2
@@ -101,7 +102,10 @@ def _show(
     table.n_file_groups = len({one.group for one in look.slices})
     table.base_bytes = sum(one.base_bytes or 0 for one in look.slices)
     table.log_bytes = sum(one.log_bytes for one in look.slices)
-    table.written_at = last_write_at(look) or table.written_at
+    written_at = last_write_at(look) or table.written_at
+    if written_at != table.written_at:  # its writer may tell the metastore nothing
+        commits_noticed(table.lake, [(table.db, table.table)], now=now)
+    table.written_at = written_at
     table.stale_since = None if stale is None else stale.since
     if found.read_logs:
         table.logs_read_at, table.include_logs = look.inspected_at, False

@@ -22,7 +22,7 @@ from pipelines.incremental.services.declaring import (
     layer_pause,
     layer_resume,
 )
-from pipelines.incremental.services.events import on_events
+from pipelines.incremental.services.events import FOLLOWER
 from pipelines.incremental.services.requests import (
     layer_backfill,
     layer_reread,
@@ -46,6 +46,7 @@ from pipelines.models import (
 from portal.approvals.domain import DecisionInput, DecisionKind
 from portal.audit.models import AuditEvent
 from portal.catalog.services.change_readers import change_readers_of
+from portal.catalog.services.table_commits import commits_noticed
 from portal.catalog.services.watermarks import Watermark, watermark_of
 from portal.events.messages import LakeEvent
 from portal.lake.errors import NotAllowed, PortalError, RuleViolation, StaleState
@@ -442,16 +443,24 @@ def test_a_commit_of_its_source_advances_a_layer_soon(hive: LayerLake, now: date
     row = declare(now)
     later = now + timedelta(hours=1)
     Layer.objects.update(next_at=later)
-    on_events([LakeEvent("main", 1, now, "ALTER_TABLE", "ods", "shops")], now)
+    FOLLOWER.on_events([LakeEvent("main", 1, now, "ALTER_TABLE", "ods", "shops")], now)
     assert Layer.objects.get().next_at == later, "a static table is no reason"
-    on_events([LakeEvent("other", 1, now, "ALTER_TABLE", "ods", "orders")], now)
+    FOLLOWER.on_events([LakeEvent("other", 1, now, "ALTER_TABLE", "ods", "orders")], now)
     assert Layer.objects.get().next_at == later
     Layer.objects.update(on_commit=False)
-    on_events([LakeEvent("main", 2, now, "ALTER_TABLE", "ods", "orders")], now)
+    FOLLOWER.on_events([LakeEvent("main", 2, now, "ALTER_TABLE", "ods", "orders")], now)
     assert Layer.objects.get().next_at == later
     Layer.objects.update(on_commit=True)
-    on_events([LakeEvent("main", 3, now, "ALTER_TABLE", "ods", "orders")], now)
+    FOLLOWER.on_events([LakeEvent("main", 3, now, "ALTER_TABLE", "ods", "orders")], now)
     assert Layer.objects.get(pk=row.pk).next_at == now
+    assert layers_due("main", now=now) == 1
+    FOLLOWER.on_events([LakeEvent("main", 4, now, "ALTER_TABLE", "ods", "orders")], now)
+    assert Layer.objects.get().next_at == now + 5 * MINUTE, "a source that commits all the time"
+    Layer.objects.update(next_at=later)
+    commits_noticed("main", [("ods", "orders")], now=now + 10 * MINUTE)
+    assert Layer.objects.get().next_at == now + 10 * MINUTE, "a scheduler said so"
+    with pytest.raises(RuleViolation, match="at most every 1 to"):
+        layer_edit(row, ORDERS, timing=Timing(pause_minutes=0), version=1, by=ADA, now=now)
 
 
 def test_a_source_hears_what_it_keeps_for_its_reader_and_for_how_long(

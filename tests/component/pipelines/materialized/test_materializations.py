@@ -16,6 +16,7 @@ from pipelines.materialized.services.definitions import (
     materialization_edit,
     materialization_pause,
 )
+from pipelines.materialized.services.events import FOLLOWER
 from pipelines.materialized.services.requests import (
     KIND,
     refresh_request,
@@ -26,6 +27,9 @@ from pipelines.materialized.services.results import refreshes_failed, refreshes_
 from pipelines.models import Layer, Materialization, MaterializationRefresh
 from portal.access.models import DatabaseAdministrator, User
 from portal.audit.models import AuditEvent
+from portal.catalog.services.table_commits import commits_noticed
+from portal.events.messages import LakeEvent
+from portal.events.registry import Missed
 from portal.lake.errors import PortalError, RuleViolation, StaleState
 from portal.runs.models import Run
 from portal.runs.records.spools import new_spool, open_spool
@@ -166,6 +170,47 @@ def test_what_is_due_is_refreshed_in_one_run(hive: MaterializedLake, people: Peo
     materialization_pause(second, paused=True, user=people.owner, now=NOW)
     assert refreshes_due("main", now=NOW + timedelta(minutes=14)) == 0
     assert refreshes_due("main", now=NOW + timedelta(minutes=15)) == 1
+
+
+def test_commits_of_its_facts_refresh_it_but_not_more_often_than_its_pause(
+    hive: MaterializedLake, people: People
+) -> None:
+    row = create(people.owner, on_commit=True, pause_minutes=5, every_minutes=60)
+    other = create(people.owner, "marts.others")
+    assert refreshes_due("main", now=NOW) == 2
+
+    def hear(minutes: int, lake: str = "main", table: str = "orders") -> timedelta:
+        now = NOW + timedelta(minutes=minutes)
+        FOLLOWER.on_events([LakeEvent(lake, 1, now, "ALTER_TABLE", "shop", table)] * 3, now)
+        row.refresh_from_db()
+        return row.next_at - NOW
+
+    hour = timedelta(minutes=60)
+    assert hear(1, table="order") == hear(1, lake="other") == hour
+    assert [hear(1), hear(2)] == [timedelta(minutes=5)] * 2, "it waits for the end of its pause"
+    other.refresh_from_db()
+    assert other.next_at - NOW == timedelta(minutes=15), "nobody asked for it by commits"
+    assert refreshes_due("main", now=NOW + timedelta(minutes=6)) == 0, "the run has not ended"
+    Run.objects.update(finished_at=NOW)
+    assert refreshes_due("main", now=NOW + timedelta(minutes=6)) == 1
+    assert refreshes_due("main", now=NOW + timedelta(minutes=7)) == 0
+    assert hear(20) == timedelta(minutes=20), "its pause is long over"
+    FOLLOWER.missed(Missed("main", "shop", "", "a hole"), NOW)
+    Materialization.objects.update(next_at=NOW + hour, earliest_at=None)
+    commits_noticed("main", [("shop", "orders")], now=NOW)
+    row.refresh_from_db()
+    assert row.next_at == NOW, "a scheduler said so, or a look at the table"
+    for missed in ("nope", "sho", "shop"):
+        Materialization.objects.update(next_at=NOW + hour, is_paused=False)
+        FOLLOWER.missed(Missed("main", missed, "", "a hole"), NOW)
+        row.refresh_from_db()
+        assert (row.next_at == NOW) is (missed == "shop")
+
+
+def test_a_pause_has_its_limits(hive: MaterializedLake, people: People) -> None:
+    for wrong in (0, 60 * 24 * 31 + 1):
+        with pytest.raises(RuleViolation, match="at most every 1 to"):
+            create(people.owner, on_commit=True, pause_minutes=wrong)
 
 
 def test_rights_that_ended_keep_it_from_being_refreshed(

@@ -14,6 +14,7 @@ from pytest_django.fixtures import Settings
 
 from portal.access.models import DatabaseAdministrator, User
 from portal.audit.models import AuditEvent
+from portal.catalog.services.table_commits import register_commit_listener
 from portal.connectors.lake_config import LakeConfig
 from portal.reliability.token_bucket import TokenBucket, refill
 from refresh.changes.api.webhooks import MOST_BYTES
@@ -53,6 +54,15 @@ def tell(user: User, *partitions: str, table: str = "shop.sales", lake: str = "m
 
 def changed() -> dict[str, str]:
     return dict(ChangedPartition.objects.values_list("name", "touch"))
+
+
+def test_who_follows_the_table_is_told_too(hive: HookLake, people: People) -> None:
+    heard: list[Any] = []
+    register_commit_listener("test", lambda lake, tables, _now: heard.append((lake, *tables)))
+    assert tell(people.operator).status_code == 202, "no cluster shows it"
+    assert tell(people.stranger).status_code == 404
+    register_commit_listener("test", lambda *_: None)
+    assert heard == [("main", ("shop", "sales"))]
 
 
 def test_r2_a_part_of_a_name_becomes_the_full_names(hive: HookLake, people: People) -> None:

@@ -16,6 +16,7 @@ from optimizer.hudi.inspect.services.inspection import (
     hudi_inspection_ask,
 )
 from optimizer.models import HudiPoint, HudiTable, PolicyVersion, StoredInspection
+from portal.catalog.services.table_commits import register_commit_listener
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import NotVisible
 from portal.runs.kinds.registry import get_kind
@@ -61,8 +62,12 @@ def stale_look(**facts: Any) -> HudiInspection:
 
 def test_a_look_shows_counts_findings_health_and_trend(lake: LakeConfig) -> None:
     row = known()
+    heard: list[Any] = []
+    register_commit_listener("test", lambda *said: heard.append(said))
     decided = LookedHudi(lake, row).found(row, stale_look()).taken_in(LATER)
+    register_commit_listener("test", lambda *_: None)
     assert decided == [LAKE]
+    assert heard == [(LAKE, [(row.db, row.table)], LATER)], "who follows it hears of the write"
     row.refresh_from_db()
     assert (row.inspected_at, row.inspection_error, row.version) == (NOW, "", 9)
     assert (row.table_type, row.n_pending, row.n_stuck) == ("MERGE_ON_READ", 1, 0)

@@ -1,0 +1,1 @@
+"""Services that follow the commits of tables."""
