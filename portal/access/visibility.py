@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from django.db.models import Q, Value
 
 from portal.access.models import DatabaseAdministrator, OwnerMapping, User
+from portal.lake.errors import NotAllowed
 from portal.lake.names import TableName
 
 
@@ -76,4 +77,24 @@ def may_see_rows(user: User, hive: TableName, *, owner: str) -> bool:
         user.is_lake_admin
         or (bool(owner) and is_owner)
         or hive.db in user.administered.get(lake, ())
+    )
+
+
+def check_rows(user: User | None, hive: TableName, *, owner: str, code: str, use: str) -> None:
+    """Refuse who may not see the rows of a table that they may see; `use` shows its rows.
+
+    `user` None is somebody without an account.
+
+    Raises:
+        NotAllowed: with this code; it names the table, and whom to ask.
+    """
+    if user is not None and may_see_rows(user, hive, owner=owner):
+        return
+    whom = f"its owner {owner}, " if owner else ""
+    who = "somebody without an account" if user is None else user.username
+    raise NotAllowed(
+        code,
+        f"{use} shows the rows of {hive}, which {who} may not see. Ask {whom}an administrator of "
+        f"the database {hive.db} or an admin to define it.",
+        table=str(hive),
     )

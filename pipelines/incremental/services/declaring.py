@@ -24,6 +24,8 @@ from pipelines.incremental.models import EVERY_MINUTES, PAUSE_MINUTES
 from pipelines.models import Layer, LayerSource, Materialization
 from portal.access.actors import Actor
 from portal.access.lakes import get_lake
+from portal.access.models import User
+from portal.access.visibility import check_rows
 from portal.audit.services import audit_record
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
@@ -69,7 +71,7 @@ def layer_create(
     """Create a layer, which begins at once; the same one twice changes nothing.
 
     Raises:
-        NotAllowed: `layer.role`.
+        NotAllowed: `layer.role`; `layer.rows`, they may not see the rows of a source.
         NotVisible: the lake or the target's database is none.
         RuleViolation: `layer.definition`, `layer.statement`, `layer.source`, `layer.target`,
             `layer.cycle`, `layer.every`, `layer.pause`.
@@ -81,7 +83,7 @@ def layer_create(
     known = _named(target).first()
     if known is not None and known.layer == layer:
         return known
-    place = _looked_up(target, layer)
+    place = _looked_up(target, layer, by=by)
     with transaction.atomic():
         _check_graph(lake, layer, own=None)
         row = Layer(lake=lake, db=target.db, table=target.table, location=place)
@@ -108,8 +110,7 @@ def layer_edit(
     """Change a layer as of the version that was read; all rows are read the next time.
 
     Raises:
-        NotAllowed: `layer.role`.
-        RuleViolation: as of `layer_create`; `layer.fixed`, what the table is made by.
+        NotAllowed, RuleViolation: as of `layer_create`; `layer.fixed`, what the table is made by.
         StaleState: `layer.changed`.
     """
     check_staff(by)
@@ -122,8 +123,8 @@ def layer_edit(
                 "another layer with another target.",
                 field=field,
             )
-    if layer.sources != row.layer.sources:
-        _looked_up(row.hive, layer, is_new=False)
+    if layer != row.layer:
+        _looked_up(row.hive, layer, by=by, is_new=False)
     with transaction.atomic():
         known = _locked(row)
         if known.version != version:
@@ -226,12 +227,12 @@ def _check(layer: Definition, timing: Timing) -> None:
     check_layer(layer, modules=settings.LAKEWARDEN_LAYER_MODULES)
 
 
-def _looked_up(target: TableName, layer: Definition, *, is_new: bool = True) -> str:
+def _looked_up(target: TableName, layer: Definition, *, by: Actor, is_new: bool = True) -> str:
     """Return where the target is, after a look at it and at the sources."""
     config = get_lake(str(target.lake))
     with Metastore.connect(config) as metastore:
         for one in layer.sources:
-            _check_source(metastore, TableName.parse(config.lake, one.table), layer)
+            _check_source(metastore, TableName.parse(config.lake, one.table), layer, by=by)
         database = metastore.database(target.db)
         kept = Materialization.objects.filter(lake=target.lake, db=target.db, table=target.table)
         if is_new and (metastore.table_or_none(target) is not None or kept.exists()):
@@ -244,10 +245,13 @@ def _looked_up(target: TableName, layer: Definition, *, is_new: bool = True) -> 
     return f"{str(database.locationUri).rstrip('/')}/{target.table}"
 
 
-def _check_source(metastore: Metastore, name: TableName, layer: Definition) -> None:
-    if _named(name).exists():
-        return  # the target of another layer, which may not have made it yet
+def _check_source(metastore: Metastore, name: TableName, layer: Definition, *, by: Actor) -> None:
     struct = metastore.table_or_none(name)
+    is_target = _named(name).exists()  # of another layer, which may not have made it yet
+    if struct is not None or is_target:
+        _check_rows(name, by, owner="" if struct is None else str(struct.owner or ""))
+    if is_target:
+        return
     if struct is None:
         raise RuleViolation("layer.source", f"There is no table {name}.", field="sources")
     if committed_format(struct) is None:
@@ -261,6 +265,12 @@ def _check_source(metastore: Metastore, name: TableName, layer: Definition) -> N
     wanted = layer.event_time if str(name) == layer.changing else ""
     if wanted and columns and wanted not in columns:
         raise RuleViolation("layer.source", f"{name} has no column {wanted}.", field="event_time")
+
+
+def _check_rows(name: TableName, by: Actor, *, owner: str) -> None:
+    if not by.is_admin:
+        user = User.objects.filter(username=by.name, is_active=True).first()
+        check_rows(user, name, owner=owner, code="layer.rows", use="A layer")
 
 
 def _check_graph(lake: str, layer: Definition, *, own: int | None) -> None:

@@ -69,6 +69,7 @@ def materialization_create(
 
     Raises:
         NotVisible: the lake is none.
+        NotAllowed: `materialized.rows`.
         RuleViolation: `materialized.definition`, `materialized.source`, `materialized.database`,
             `materialized.taken`, `materialized.every`, `materialized.pause`,
             `materialized.max_lag`, `name.table`, `name.grammar`.
@@ -118,7 +119,7 @@ def materialization_edit(
     Whoever changes it owns it from then on: it is read by their rights.
 
     Raises:
-        RuleViolation: as for `materialization_create`.
+        NotAllowed, RuleViolation: as for `materialization_create`.
         StaleState: `materialized.changed`.
     """
     definition = definition_read(wanted.sql)

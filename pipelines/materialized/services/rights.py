@@ -1,4 +1,4 @@
-"""What a person may define: over tables that they see, in a database in which they may create.
+"""What a person may define: over tables whose rows they see, where they may create tables.
 
 It is looked at when a definition is set and again before each refresh, by the rights of who owns it
 then: a result shows what its sources hold.
@@ -6,7 +6,7 @@ then: a result shows what its sources hold.
 
 from pipelines.materialized.domain.definition import Definition
 from portal.access.models import User
-from portal.access.visibility import may_see
+from portal.access.visibility import check_rows, may_see
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import NotVisible, RuleViolation
 from portal.lake.formats import committed_format
@@ -17,10 +17,11 @@ from portal.lake.names import TableName
 def check_sources(
     metastore: Metastore, lake: LakeId, definition: Definition, *, user: User
 ) -> None:
-    """Refuse sources that the person may not see, or whose commits cannot be read.
+    """Refuse sources whose rows the person may not see, or whose commits cannot be read.
 
     Raises:
         RuleViolation: `materialized.source`; it says the same of a table that is not there.
+        NotAllowed: `materialized.rows`, they may see a table, but no rows of it.
     """
     for one in definition.tables:
         name = TableName(lake, one.db, one.table)
@@ -32,6 +33,9 @@ def check_sources(
                 "name, or leave the table out.",
                 table=str(name),
             )
+        check_rows(
+            user, name, owner=struct.owner or "", code="materialized.rows", use="A materialization"
+        )
         if committed_format(struct) is None:
             raise RuleViolation(
                 "materialized.source",

@@ -43,6 +43,8 @@ from pipelines.models import (
     LayerSource,
     Materialization,
 )
+from portal.access.actors import Actor
+from portal.access.models import DatabaseAdministrator
 from portal.approvals.domain import DecisionInput, DecisionKind
 from portal.audit.models import AuditEvent
 from portal.catalog.services.change_readers import change_readers_of
@@ -461,6 +463,24 @@ def test_a_commit_of_its_source_advances_a_layer_soon(hive: LayerLake, now: date
     assert Layer.objects.get().next_at == now + 10 * MINUTE, "a scheduler said so"
     with pytest.raises(RuleViolation, match="at most every 1 to"):
         layer_edit(row, ORDERS, timing=Timing(pause_minutes=0), version=1, by=ADA, now=now)
+
+
+def test_operators_copy_no_rows_that_they_may_not_see(
+    hive: LayerLake, people: People, now: datetime
+) -> None:
+    otto, olga = Actor("otto", is_staff=True, is_admin=False), hive.owner
+    with pytest.raises(NotAllowed, match=rf"rows of ods\.orders, which otto .* owner {olga}") as no:
+        layer_create("main", ORDERS, by=otto, now=now)
+    assert no.value.code == "layer.rows"
+    row = declare(now)
+    other = msgspec.structs.replace(ORDERS, lateness_minutes=20)
+    with pytest.raises(NotAllowed, match="Ask its owner"):
+        layer_edit(row, other, timing=Timing(), version=1, by=otto, now=now)
+    layer_edit(row, ORDERS, timing=Timing(7), version=1, by=otto, now=now)
+    DatabaseAdministrator.objects.create(lake="main", db="ods", username="otto")
+    layer_edit(row, other, timing=Timing(7), version=2, by=otto, now=now)
+    with pytest.raises(NotAllowed, match=r"rows of dwd\.orders"):
+        layer_create("main", PAID, by=otto, now=now)
 
 
 def test_a_source_hears_what_it_keeps_for_its_reader_and_for_how_long(

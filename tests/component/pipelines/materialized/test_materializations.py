@@ -30,7 +30,7 @@ from portal.audit.models import AuditEvent
 from portal.catalog.services.table_commits import commits_noticed
 from portal.events.messages import LakeEvent
 from portal.events.registry import Missed
-from portal.lake.errors import PortalError, RuleViolation, StaleState
+from portal.lake.errors import NotAllowed, PortalError, RuleViolation, StaleState
 from portal.runs.models import Run
 from portal.runs.records.spools import new_spool, open_spool
 from portal.ui.selectors import audit_for_user, events_of_table
@@ -82,6 +82,7 @@ def test_people_define_over_what_they_see_in_databases_of_theirs(
     [
         ("stranger", "marts.days", SQL, "materialized.source"),
         ("owner", "marts.days", SQL.replace("orders", "secret"), "materialized.source"),
+        ("operator", "marts.days", SQL, "materialized.rows"),
         ("owner", "marts.days", SQL.replace("orders", "nope"), "materialized.source"),
         ("owner", "marts.days", SQL.replace("orders", "files"), "materialized.source"),
         ("owner", "shop.days", SQL, "materialized.database"),
@@ -211,6 +212,24 @@ def test_a_pause_has_its_limits(hive: MaterializedLake, people: People) -> None:
     for wrong in (0, 60 * 24 * 31 + 1):
         with pytest.raises(RuleViolation, match="at most every 1 to"):
             create(people.owner, on_commit=True, pause_minutes=wrong)
+
+
+def test_operators_copy_no_rows_that_they_may_not_see(
+    hive: MaterializedLake, people: People
+) -> None:
+    row = create(people.owner)
+    with pytest.raises(
+        NotAllowed, match=r"rows of shop\.orders, which otto .* its owner olga"
+    ) as no:
+        edit(row, people.operator)
+    assert (no.value.code, no.value.fields["table"]) == ("materialized.rows", "shop.orders")
+    DatabaseAdministrator.objects.create(lake="main", db="shop", username="otto")
+    edit(row, User.objects.get(username="otto"))
+    DatabaseAdministrator.objects.all().delete()
+    run = refresh_request(row, is_full=False, by="otto", now=NOW)
+    assert read_request(request_of(run)).orders == (), "it is looked at before each refresh"
+    row.refresh_from_db()
+    assert row.problem_code == "materialized.rows"
 
 
 def test_rights_that_ended_keep_it_from_being_refreshed(
