@@ -15,7 +15,11 @@ from pipelines.cdc.reconciling.models import (
 from pipelines.cdc.schema_requests.models import SchemaRequest
 from pipelines.cdc.tickets.models import SchemaTicket
 from pipelines.incremental.models import Layer, LayerAdvance, LayerSchemaRequest, LayerSource
-from pipelines.materialized.models import Materialization, MaterializationRefresh
+from pipelines.materialized.models import (
+    Materialization,
+    MaterializationDay,
+    MaterializationRefresh,
+)
 
 __all__ = [
     "CapturedTable",
@@ -26,6 +30,7 @@ __all__ = [
     "LayerSchemaRequest",
     "LayerSource",
     "Materialization",
+    "MaterializationDay",
     "MaterializationRefresh",
     "Pipeline",
     "PipelineMinute",

@@ -134,3 +134,28 @@ class MaterializationRefresh(models.Model):
     def badge(self) -> str:
         """What it came to, as pages show it."""
         return "REFRESH_FAILED" if self.state == "failed" else f"REFRESH_{self.way.upper()}"
+
+
+class MaterializationDay(models.Model):
+    """What a materialization answered on one day, and what its refreshes cost."""
+
+    materialization = models.ForeignKey(
+        Materialization, on_delete=models.CASCADE, related_name="days"
+    )
+    day = models.DateField(help_text="in UTC")
+    n_answers = models.BigIntegerField(default=0, help_text="queries that were answered from it")
+    bytes_spared = models.BigIntegerField(
+        default=0, help_text="of its sources, which these queries would have read at most"
+    )
+    answered_at = models.DateTimeField(null=True, help_text="the last query of the day")
+    n_refreshes = models.BigIntegerField(default=0)
+    seconds = models.FloatField(default=0, help_text="of its refreshes")
+    bytes_read = models.BigIntegerField(default=0, help_text="of the sources, by its refreshes")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["materialization", "day"], name="materialized_day_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.materialization} on {self.day}"

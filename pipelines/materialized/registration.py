@@ -4,10 +4,11 @@ from datetime import timedelta
 
 from pipelines.materialized.run_kinds import register_materialize_kind
 from pipelines.materialized.selectors.answers import materializations_answering
+from pipelines.materialized.services.days import answer_add
 from pipelines.materialized.services.events import FOLLOWER
 from pipelines.materialized.services.requests import refreshes_due
 from pipelines.materialized.ui.nav import register_pages
-from portal.catalog.services.stored_aggregates import register_aggregates
+from portal.catalog.services.stored_aggregates import register_aggregates, register_answered
 from portal.runs.kinds.ticks import Tick, register_tick
 
 
@@ -18,3 +19,4 @@ def register() -> None:
     FOLLOWER.register()
     register_pages()
     register_aggregates("materialized", materializations_answering)
+    register_answered("materialized", answer_add)

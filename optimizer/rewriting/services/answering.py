@@ -24,7 +24,7 @@ from optimizer.rewriting.services.known_commits import holds
 from portal.access.models import User
 from portal.catalog.selectors import is_named
 from portal.catalog.selectors import tables_visible as tables_visible_in_catalog
-from portal.catalog.services.stored_aggregates import aggregates_of
+from portal.catalog.services.stored_aggregates import aggregate_answered, aggregates_of
 from portal.lake.aggregates import StoredAggregate
 from portal.lake.errors import NotVisible
 from portal.runs.domain import RunState
@@ -100,6 +100,8 @@ def rewrite_query(lake: str, asked: Asked, *, user: User, now: datetime) -> Rewr
             answer = rewrite(
                 asked.sql, asked.session, known, readable=visible, most_files=asked.max_files
             )
+            for table in _used(answer, kept):
+                aggregate_answered(lake, table, now=now)
             return Rewriting(asked, answer, last)
     elif last is not None and last.finished_at and now - last.finished_at < FAILED_FOR:
         return Rewriting(asked, run=last)
@@ -114,6 +116,12 @@ def rewrite_query(lake: str, asked: Asked, *, user: User, now: datetime) -> Rewr
         now=now,
     )
     return Rewriting(asked, run=run)
+
+
+def _used(answer: Answer, kept: Iterable[StoredAggregate]) -> set[str]:
+    """Return the tables of the aggregates that a query now reads; cubes tell of themselves."""
+    used = {one.used for one in answer.blocks} if answer.is_rewritten else set[str]()
+    return used & {one.table for one in kept}
 
 
 def _params(places: Mapping[str, str]) -> dict[str, Any]:

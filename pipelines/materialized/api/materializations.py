@@ -11,6 +11,7 @@ from pipelines.materialized.api.serializers import (
     CheckedDefinitionSerializer,
     DeleteMaterializationSerializer,
     EditMaterializationSerializer,
+    MaterializationDetailSerializer,
     MaterializationSerializer,
     PauseMaterializationSerializer,
     RefreshNowSerializer,
@@ -94,9 +95,9 @@ class MaterializationCheck(ApiView):
 class MaterializationDetail(ApiView):
     """One materialization."""
 
-    @operation("materializations_get", answer=MaterializationSerializer)
+    @operation("materializations_get", answer=MaterializationDetailSerializer)
     def get(self, number: int) -> object:
-        """Return a materialization."""
+        """Return a materialization with what it answered and cost by day."""
         return get_materialization_for_user(number, self.user)
 
     @operation(

@@ -5,25 +5,53 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from pipelines.materialized.models import EVERY_MINUTES, PAUSE_MINUTES
+from pipelines.materialized.services.days import KEPT_DAYS
 from pipelines.materialized.services.definitions import LEAST_MINUTES, LONGEST_SQL, MOST_MINUTES
-from pipelines.models import Materialization, MaterializationRefresh
+from pipelines.models import Materialization, MaterializationDay, MaterializationRefresh
+
+
+class MaterializationDaySerializer(serializers.ModelSerializer[MaterializationDay]):
+    """What a materialization answered on one day, and what its refreshes cost."""
+
+    class Meta:
+        model = MaterializationDay
+        fields: ClassVar = [
+            "day", "n_answers", "bytes_spared", "answered_at", "n_refreshes", "seconds",
+            "bytes_read",
+        ]  # fmt: skip
 
 
 class MaterializationSerializer(serializers.ModelSerializer[Materialization]):
     """One materialization."""
 
     name = serializers.CharField(source="__str__", help_text="the table with the result")
+    state = serializers.CharField(source="badge", read_only=True)
     positions = serializers.JSONField(help_text="commits of the sources, by table")
+    n_answers = serializers.IntegerField(
+        default=0, help_text=f"queries that were answered from it, of {KEPT_DAYS} days"
+    )
+    answered_at = serializers.DateTimeField(
+        default=None, allow_null=True, help_text="the last such query"
+    )
 
     class Meta:
         model = Materialization
         fields: ClassVar = [
-            "id", "lake", "name", "location", "owner", "sql", "source", "every_minutes",
+            "id", "lake", "name", "state", "location", "owner", "sql", "source", "every_minutes",
             "on_commit", "pause_minutes", "max_lag_minutes", "is_paused", "version",
             "set_by", "set_at", "next_at", "tried_at", "fresh_at", "problem",
             "problem_code", "way", "reason", "has_floats", "n_rows", "n_groups",
-            "n_dirty_groups", "seconds", "positions",
+            "n_dirty_groups", "seconds", "n_answers", "answered_at", "positions",
         ]  # fmt: skip
+
+
+class MaterializationDetailSerializer(MaterializationSerializer):
+    """One materialization with its days."""
+
+    days = MaterializationDaySerializer(many=True, read_only=True)
+
+    class Meta(MaterializationSerializer.Meta):
+        fields: ClassVar = [*MaterializationSerializer.Meta.fields, "days"]
 
 
 class RefreshSerializer(serializers.ModelSerializer[MaterializationRefresh]):

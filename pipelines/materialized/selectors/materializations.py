@@ -1,8 +1,9 @@
 """Queries of visible materializations and of their refreshes."""
 
 import django_filters as filters
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
+from pipelines.materialized.selectors.uses import with_uses
 from pipelines.models import Materialization, MaterializationRefresh
 from portal.access.models import User
 from portal.lake.errors import NotVisible
@@ -19,21 +20,39 @@ _WAYS = [("incremental", "By changes"), ("full", "In full"), ("nothing", "Nothin
 
 
 class MaterializationFilter(ListFilter):
-    """Materializations by table, owner, and whether they are paused."""
+    """Materializations by table, owner and state."""
 
     db = prefix("db", "Database")
     table = prefix("table", "Table")
     owner = prefix("owner", "Owner")
-    paused = filters.ChoiceFilter(
-        field_name="is_paused",
-        choices=[("1", "Paused"), ("0", "Running")],
-        label="Schedule",
+    state = filters.ChoiceFilter(
+        method="filter_state",
+        choices=[
+            ("fresh", "Refreshed"),
+            ("new", "Not computed yet"),
+            ("paused", "Paused"),
+            ("problem", "Not refreshed"),
+        ],
+        label="State",
         empty_label="Any",
     )
 
     class Meta:
         model = Materialization
         fields: list[str] = []
+
+    def filter_state(
+        self, rows: QuerySet[Materialization], name: str, value: str
+    ) -> QuerySet[Materialization]:
+        """Keep the materializations that have the badge of a state."""
+        going = Q(problem="", is_paused=False)
+        wanted = {
+            "problem": Q(problem__gt=""),
+            "paused": Q(problem="", is_paused=True),
+            "fresh": going & Q(fresh_at__isnull=False),
+            "new": going & Q(fresh_at__isnull=True),
+        }
+        return rows.filter(wanted[value])
 
 
 class RefreshFilter(ListFilter):
@@ -51,7 +70,7 @@ class RefreshFilter(ListFilter):
 
 def materializations_visible(lake: str, user: User) -> QuerySet[Materialization]:
     """Return the materializations of a lake that the person may see."""
-    return Materialization.objects.for_user(user).filter(lake=lake)
+    return with_uses(Materialization.objects.for_user(user).filter(lake=lake))
 
 
 def get_materialization_for_user(number: int, user: User) -> Materialization:
@@ -60,7 +79,7 @@ def get_materialization_for_user(number: int, user: User) -> Materialization:
     Raises:
         NotVisible: `materialized.unknown`, there is none for this person.
     """
-    found = Materialization.objects.for_user(user).filter(pk=number).first()
+    found = with_uses(Materialization.objects.for_user(user).filter(pk=number)).first()
     if found is None:
         raise NotVisible("materialized.unknown", "There is no such materialization for you.")
     return found

@@ -6,6 +6,7 @@ import msgspec
 from django.db import transaction
 
 from pipelines.materialized.domain.messages import RESULTS, Refreshed
+from pipelines.materialized.services.days import refresh_add
 from pipelines.models import Materialization, MaterializationRefresh
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
@@ -54,6 +55,7 @@ def _take(run: Run, found: Refreshed, *, now: datetime) -> int:
     )
     if not is_new:
         return 0
+    refresh_add(row, found, now=now)
     row.tried_at = now
     if found.state == "failed":
         row.problem, row.problem_code = found.reason, found.code

@@ -14,6 +14,8 @@ from pipelines.materialized.selectors.materializations import (
     materializations_visible,
     refreshes_of,
 )
+from pipelines.materialized.selectors.uses import days_of, uses_of
+from pipelines.materialized.services.days import KEPT_DAYS
 from pipelines.materialized.services.definitions import (
     definition_read,
     materialization_create,
@@ -47,6 +49,9 @@ def materialization(request: HttpRequest, number: int) -> HttpResponseBase:
         "definition": found.definition,
         "run": open_run_of(found),
         "unusable": unanswering_reason(found),
+        "uses": uses_of(found),
+        "days": days_of(found),
+        "kept_days": KEPT_DAYS,
     }
     return list_response(request, REFRESHES, filterset=filterset, context=context)
 

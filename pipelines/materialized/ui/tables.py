@@ -23,6 +23,8 @@ MATERIALIZATIONS = ListSpec(
         Column(key="n_groups", title="Groups", kind="count"),
         Column(key="n_dirty_groups", title="Dirty groups", kind="count"),
         Column(key="seconds", title="Last refresh (s)"),
+        Column(key="n_answers", title="Answers", kind="count", is_zero_blank=True),
+        Column(key="answered_at", title="Last used", kind="ago"),
         Column(key="owner", title="Owner"),
         Column(key="reason", title="Why it went so", is_wide=True),
     ),
@@ -31,7 +33,8 @@ MATERIALIZATIONS = ListSpec(
     exports=(
         "lake", "db", "table", "owner", "badge", "is_paused", "every_minutes", "on_commit",
         "pause_minutes", "fresh_at", "tried_at", "next_at", "way", "reason", "n_groups",
-        "n_dirty_groups", "seconds", "problem", "version", "set_by", "set_at", "sql",
+        "n_dirty_groups", "seconds", "n_answers", "answered_at", "problem",
+        "version", "set_by", "set_at", "sql",
     ),
 )  # fmt: skip
 REFRESHES = ListSpec(

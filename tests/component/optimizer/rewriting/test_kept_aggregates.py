@@ -16,7 +16,7 @@ from pytest_django.fixtures import Settings
 from optimizer.rewriting.domain.facts import HUDI, TableFacts
 from portal.access.models import User
 from portal.catalog.models import Table
-from portal.catalog.services.stored_aggregates import register_aggregates
+from portal.catalog.services.stored_aggregates import register_aggregates, register_answered
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.aggregates import (
     SourceCommit,
@@ -118,7 +118,11 @@ def test_a_reading_counts_until_the_table_has_a_newer_commit(shop: Shop, people:
     run = Run.objects.get(kind="optimizer.rewrite")
     assert run.params == {"tables": [ORDERS], "hudi": {ORDERS: shop.place}}
     shop.read(run, FIRST)
+    told: list[Any] = []
+    register_answered("test", lambda lake, table, _now: told.append((lake, table)))
     done = answer(people.owner)
+    register_answered("test", lambda *_: None)
+    assert told == [("main", "shop.by_state")], "who keeps it counts its answers"
     assert (done["state"], done["is_rewritten"]) == ("DONE", True)
     assert done["blocks"][0]["used"] == "shop.by_state"
     shop.commit(SECOND)

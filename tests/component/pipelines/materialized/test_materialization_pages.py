@@ -10,6 +10,7 @@ from django.urls import reverse
 from pipelines.materialized.services.definitions import Wanted, materialization_create
 from pipelines.models import Materialization, MaterializationRefresh
 from portal.access.models import User
+from portal.catalog.services.stored_aggregates import aggregate_answered
 from portal.runs.models import Run
 from tests.component.conftest import People
 from tests.support.materialized_lake import SQL, MaterializedLake
@@ -61,6 +62,40 @@ def test_pages_show_definition_plan_and_history(found: Materialization, people: 
     page(people.stranger, "materialization-edit", found.pk, status=404)
 
 
+def test_the_page_shows_use_cost_and_commits(found: Materialization, people: People) -> None:
+    aggregate_answered("main", "marts.days", now=NOW)
+    Materialization.objects.update(on_commit=True, way="full", reason="New.", n_dirty_groups=4)
+    one = " ".join(page(people.owner, "materialization", found.pk).split())
+    for said in (
+        "after commits of shop.orders, at most each 5 minutes",
+        "In full: New.",
+        "4 of 0 were computed from the table",
+        "Queries in 35 days",
+        "2026-11-21",
+    ):
+        assert said in one
+    csv = page(people.owner, "materializations", query="?format=csv")
+    assert "n_answers" in csv
+
+
+@pytest.mark.parametrize(
+    ("state", "facts"),
+    [
+        ("new", {}),
+        ("fresh", {"fresh_at": NOW}),
+        ("paused", {"is_paused": True, "fresh_at": NOW}),
+        ("problem", {"is_paused": True, "problem": "Written."}),
+    ],
+)
+def test_the_list_is_filtered_by_state(
+    found: Materialization, people: People, state: str, facts: dict[str, Any]
+) -> None:
+    Materialization.objects.update(**facts)
+    for one in ("new", "fresh", "paused", "problem"):
+        csv = page(people.owner, "materializations", query=f"?format=csv&state={one}")
+        assert len(csv.splitlines()) == 1 + (one == state)
+
+
 def test_the_editor_checks_before_it_saves(hive: MaterializedLake, people: People) -> None:
     olga, url = client(people.owner), reverse("pipelines:materialization-new")
     assert "GROUP BY" in olga.get(url).content.decode()
@@ -68,12 +103,13 @@ def test_the_editor_checks_before_it_saves(hive: MaterializedLake, people: Peopl
     answer = olga.post(url, said)
     assert answer.status_code == 400
     assert "LIMIT: all groups are kept" in answer.content.decode()
-    said["sql"] = SQL
+    said |= {"sql": SQL, "on_commit": "on", "pause_minutes": 3}
     checked = olga.post(url, {**said, "do": "check"})
     assert "It can be kept by changes" in checked.content.decode()
     assert not Materialization.objects.exists()
     assert olga.post(url, said).status_code == 302
     row = Materialization.objects.get()
+    assert (row.on_commit, row.pause_minutes) == (True, 3)
     url = reverse("pipelines:materialization-edit", args=[row.pk])
     assert "count(*)" in olga.get(url).content.decode()
     other = {"sql": SQL.replace("count(*)", "max(id)"), "every_minutes": 7, "name": "a.b"}
@@ -118,13 +154,17 @@ def test_the_api_does_what_the_pages_do(hive: MaterializedLake, people: People) 
     assert refused["code"] == "materialized.definition"
     key = post("materializations", lake="main", name="marts.days", sql=SQL, status=201)["id"]
     assert get("materializations")["results"][0]["name"] == "marts.days"
-    assert get("materialization", key)["positions"] == {}
+    aggregate_answered("main", "marts.days", now=NOW)
+    one = get("materialization", key)
+    assert (one["positions"], one["n_answers"], one["pause_minutes"]) == ({}, 1, 5)
+    assert one["days"][0]["n_answers"] == 1
     run = post("materialization-refresh", key, status=202)["id"]
     assert str(Run.objects.get().pk) == run
     assert get("materialization-refreshes", key)["results"] == []
-    other = {"sql": SQL.replace("count(*)", "max(id)"), "every_minutes": 7}
+    other = {"sql": SQL.replace("count(*)", "max(id)"), "every_minutes": 7, "on_commit": True}
     post("materialization", key, version=3, status=409, **other)
     assert post("materialization", key, version=0, status=200, **other)["version"] == 1
+    assert get("materialization", key)["on_commit"]
     post("materialization-pause", key, paused=True, status=204)
     assert get("materialization", key)["is_paused"]
     post("materialization-delete", key, typed="x", version=1, status=400)

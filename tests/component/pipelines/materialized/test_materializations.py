@@ -9,6 +9,8 @@ import pytest
 from pipelines.commits.domain.positions import Position
 from pipelines.materialized.domain.messages import RESULTS, Refreshed, read_request
 from pipelines.materialized.run_kinds import MaterializeKind
+from pipelines.materialized.selectors.materializations import get_materialization_for_user
+from pipelines.materialized.selectors.uses import Uses, days_of, uses_of
 from pipelines.materialized.services.definitions import (
     Wanted,
     materialization_create,
@@ -27,6 +29,7 @@ from pipelines.materialized.services.results import refreshes_failed, refreshes_
 from pipelines.models import Layer, Materialization, MaterializationRefresh
 from portal.access.models import DatabaseAdministrator, User
 from portal.audit.models import AuditEvent
+from portal.catalog.services.stored_aggregates import aggregate_answered
 from portal.catalog.services.table_commits import commits_noticed
 from portal.events.messages import LakeEvent
 from portal.events.registry import Missed
@@ -271,6 +274,28 @@ def test_a_refresh_is_taken_in_once(hive: MaterializedLake, people: People) -> N
     took(row, later, state="failed", code="commits.foreign_write", reason="Written.", way="")
     assert (row.badge, row.fresh_at, row.n_groups) == ("MATERIALIZED_PROBLEM", NOW, 3)
     assert row.problem == "Written."
+
+
+def test_answers_and_costs_are_summed_by_day(hive: MaterializedLake, people: People) -> None:
+    row = create(people.owner)
+    run = refresh_request(row, is_full=False, by="olga", now=NOW)
+    for _ in range(2):
+        took(row, run, all_bytes=1_000, changed_bytes=70, seconds=1.5)
+    Run.objects.update(finished_at=NOW)
+    again = refresh_request(row, is_full=False, by="olga", now=NOW)
+    took(row, again, way="incremental", all_bytes=2_000, changed_bytes=70, seconds=2.5)
+    aggregate_answered("main", "marts.days", now=NOW + timedelta(days=1))
+    aggregate_answered("main", "marts.days", now=NOW + timedelta(days=1, hours=1))
+    aggregate_answered("main", "marts.nope", now=NOW)
+    aggregate_answered("other", "marts.days", now=NOW)
+    later, first = days_of(row)
+    assert (first.n_refreshes, first.seconds, first.bytes_read) == (2, 4.0, 1_070)
+    assert (later.n_answers, later.bytes_spared, later.n_refreshes) == (2, 4_000, 0)
+    assert uses_of(row) == Uses(2, 4_000, NOW + timedelta(days=1, hours=1), 2, 4.0, 1_070)
+    seen = get_materialization_for_user(row.pk, people.owner)
+    assert vars(seen)["n_answers"] == 2
+    aggregate_answered("main", "marts.days", now=NOW + timedelta(days=36))
+    assert [one.n_answers for one in days_of(row)] == [1, 2], "older days go"
 
 
 def test_a_run_that_fails_says_so_at_what_it_did_not_reach(
