@@ -18,6 +18,7 @@ from pipelines.incremental.models import Layer, LayerAdvance, LayerSchemaRequest
 from pipelines.materialized.models import (
     Materialization,
     MaterializationDay,
+    MaterializationPreview,
     MaterializationRefresh,
 )
 
@@ -31,6 +32,7 @@ __all__ = [
     "LayerSource",
     "Materialization",
     "MaterializationDay",
+    "MaterializationPreview",
     "MaterializationRefresh",
     "Pipeline",
     "PipelineMinute",

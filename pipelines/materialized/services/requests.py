@@ -1,11 +1,12 @@
 """Asks for refreshes, and says what the program that refreshes has to do."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from pipelines.materialized.domain.messages import Order, Request
 from pipelines.materialized.services.definitions import definition_read
@@ -21,6 +22,8 @@ from portal.runs.requests.services import run_request
 KIND = "pipelines.materialize"
 SCHEDULE = "schedule"
 MOST_AT_ONCE = 50
+PREVIEWED = 20
+"""Rows of a preview."""
 
 
 def refresh_request(row: Materialization, *, is_full: bool, by: str, now: datetime) -> Run:
@@ -42,8 +45,13 @@ def refresh_request(row: Materialization, *, is_full: bool, by: str, now: dateti
 
 def open_run_of(row: Materialization) -> Run | None:
     """Return the refresh that somebody asked for and that has not ended."""
+    return open_runs_of(row).first()
+
+
+def open_runs_of(row: Materialization) -> QuerySet[Run]:
+    """Return the refreshes and previews that people asked for and that have not ended."""
     rows = Run.objects.filter(lake=row.lake, kind=KIND, finished_at=None)
-    return rows.filter(subject_type="table", subject_id=str(row)).first()
+    return rows.filter(subject_type="table", subject_id=str(row))
 
 
 def refreshes_due(lake: str, *, now: datetime) -> int:
@@ -91,7 +99,7 @@ def request_of(run: Run) -> dict[str, Any]:
     with Metastore.connect(get_lake(run.lake)) as metastore:
         for row in rows:
             try:
-                orders.append(_order(row, metastore, is_full=bool(run.params.get("is_full"))))
+                orders.append(_order(row, metastore, run.params))
             except ExternalFailure:
                 raise
             except PortalError as error:
@@ -102,7 +110,7 @@ def request_of(run: Run) -> dict[str, Any]:
     return plain
 
 
-def _order(row: Materialization, metastore: Metastore, *, is_full: bool) -> Order:
+def _order(row: Materialization, metastore: Metastore, params: Mapping[str, Any]) -> Order:
     owner = User.objects.filter(username=row.owner, is_active=True).first()
     if owner is None:
         raise RuleViolation(
@@ -121,5 +129,6 @@ def _order(row: Materialization, metastore: Metastore, *, is_full: bool) -> Orde
         location=row.location,
         owner=str(row.identity),
         version=row.version,
-        is_full=is_full,
+        is_full=bool(params.get("is_full")),
+        n_preview=PREVIEWED if params.get("is_preview") else 0,
     )
