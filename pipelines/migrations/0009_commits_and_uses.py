@@ -5,65 +5,113 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('pipelines', '0008_layer_schema_requests'),
+        ("pipelines", "0008_layer_schema_requests"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='layer',
-            name='earliest_at',
-            field=models.DateTimeField(help_text='no commit advances it before', null=True),
+            model_name="layer",
+            name="earliest_at",
+            field=models.DateTimeField(help_text="no commit advances it before", null=True),
         ),
         migrations.AddField(
-            model_name='layer',
-            name='pause_minutes',
-            field=models.PositiveIntegerField(default=5, help_text='commits advance it at most so often'),
+            model_name="layer",
+            name="pause_minutes",
+            field=models.PositiveIntegerField(
+                default=5, help_text="commits advance it at most so often"
+            ),
         ),
         migrations.AddField(
-            model_name='materialization',
-            name='earliest_at',
-            field=models.DateTimeField(help_text='no commit refreshes it before', null=True),
+            model_name="materialization",
+            name="earliest_at",
+            field=models.DateTimeField(help_text="no commit refreshes it before", null=True),
         ),
         migrations.AddField(
-            model_name='materialization',
-            name='on_commit',
-            field=models.BooleanField(default=False, help_text='also after a commit of its facts'),
+            model_name="materialization",
+            name="on_commit",
+            field=models.BooleanField(default=False, help_text="also after a commit of its facts"),
         ),
         migrations.AddField(
-            model_name='materialization',
-            name='pause_minutes',
-            field=models.PositiveIntegerField(default=5, help_text='commits refresh it at most so often'),
+            model_name="materialization",
+            name="pause_minutes",
+            field=models.PositiveIntegerField(
+                default=5, help_text="commits refresh it at most so often"
+            ),
         ),
         migrations.CreateModel(
-            name='MaterializationDay',
+            name="MaterializationDay",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('day', models.DateField(help_text='in UTC')),
-                ('n_answers', models.BigIntegerField(default=0, help_text='queries that were answered from it')),
-                ('bytes_spared', models.BigIntegerField(default=0, help_text='of its sources, which these queries would have read at most')),
-                ('answered_at', models.DateTimeField(help_text='the last query of the day', null=True)),
-                ('n_refreshes', models.BigIntegerField(default=0)),
-                ('seconds', models.FloatField(default=0, help_text='of its refreshes')),
-                ('bytes_read', models.BigIntegerField(default=0, help_text='of the sources, by its refreshes')),
-                ('materialization', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='days', to='pipelines.materialization')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("day", models.DateField(help_text="in UTC")),
+                (
+                    "n_answers",
+                    models.BigIntegerField(
+                        default=0, help_text="queries that were answered from it"
+                    ),
+                ),
+                (
+                    "bytes_spared",
+                    models.BigIntegerField(
+                        default=0,
+                        help_text="of its sources, which these queries would have read at most",
+                    ),
+                ),
+                (
+                    "answered_at",
+                    models.DateTimeField(help_text="the last query of the day", null=True),
+                ),
+                ("n_refreshes", models.BigIntegerField(default=0)),
+                ("seconds", models.FloatField(default=0, help_text="of its refreshes")),
+                (
+                    "bytes_read",
+                    models.BigIntegerField(default=0, help_text="of the sources, by its refreshes"),
+                ),
+                (
+                    "materialization",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="days",
+                        to="pipelines.materialization",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('materialization', 'day'), name='materialized_day_once')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("materialization", "day"), name="materialized_day_once"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='MaterializationPreview',
+            name="MaterializationPreview",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('columns', models.JSONField()),
-                ('rows', models.JSONField(help_text='values as texts, cut; null is NULL')),
-                ('taken_at', models.DateTimeField()),
-                ('materialization', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='preview', to='pipelines.materialization')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("columns", models.JSONField()),
+                ("rows", models.JSONField(help_text="values as texts, cut; null is NULL")),
+                ("taken_at", models.DateTimeField()),
+                (
+                    "materialization",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="preview",
+                        to="pipelines.materialization",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['taken_at'], name='materialized_preview_time')],
+                "indexes": [models.Index(fields=["taken_at"], name="materialized_preview_time")],
             },
         ),
     ]
