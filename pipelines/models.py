@@ -18,7 +18,6 @@ from pipelines.incremental.models import Layer, LayerAdvance, LayerSchemaRequest
 from pipelines.materialized.models import (
     Materialization,
     MaterializationDay,
-    MaterializationPreview,
     MaterializationRefresh,
 )
 
@@ -32,7 +31,6 @@ __all__ = [
     "LayerSource",
     "Materialization",
     "MaterializationDay",
-    "MaterializationPreview",
     "MaterializationRefresh",
     "Pipeline",
     "PipelineMinute",

@@ -159,20 +159,3 @@ class MaterializationDay(models.Model):
 
     def __str__(self) -> str:
         return f"{self.materialization} on {self.day}"
-
-
-class MaterializationPreview(models.Model):
-    """The first rows of a materialization, as they were when somebody asked for them."""
-
-    materialization = models.OneToOneField(
-        Materialization, on_delete=models.CASCADE, related_name="preview"
-    )
-    columns = models.JSONField()
-    rows = models.JSONField(help_text="values as texts, cut; null is NULL")
-    taken_at = models.DateTimeField()
-
-    class Meta:
-        indexes: ClassVar = [models.Index(fields=["taken_at"], name="materialized_preview_time")]
-
-    def __str__(self) -> str:
-        return f"Rows of {self.materialization}"

@@ -6,7 +6,6 @@ from pipelines.materialized.run_kinds import register_materialize_kind
 from pipelines.materialized.selectors.answers import materializations_answering
 from pipelines.materialized.services.days import answer_add
 from pipelines.materialized.services.events import FOLLOWER
-from pipelines.materialized.services.previews import previews_trim
 from pipelines.materialized.services.requests import refreshes_due
 from pipelines.materialized.ui.nav import register_pages
 from portal.catalog.services.stored_aggregates import register_aggregates, register_answered
@@ -14,10 +13,9 @@ from portal.runs.kinds.ticks import Tick, register_tick
 
 
 def register() -> None:
-    """Add what this capability offers: runs, ticks, pages, and what queries are answered from."""
+    """Add what this capability offers: runs, a tick, pages, and what queries are answered from."""
     register_materialize_kind()
     register_tick(Tick("materialized.due", timedelta(minutes=1), refreshes_due))
-    register_tick(Tick("materialized.previews", timedelta(hours=1), previews_trim))
     FOLLOWER.register()
     register_pages()
     register_aggregates("materialized", materializations_answering)

@@ -11,7 +11,6 @@ ui_urlpatterns: list[URLPattern] = [
     path(_ALL, pages.materializations, name="materializations"),
     path(f"{_ALL}new/", pages.materialization_new, name="materialization-new"),
     path(_ONE, pages.materialization, name="materialization"),
-    path(f"{_ONE}rows/", pages.materialization_rows, name="materialization-rows"),
     path(f"{_ONE}edit/", pages.materialization_change, name="materialization-edit"),
     path(f"{_ONE}refresh/", actions.materialization_refresh_view, name="materialization-refresh"),
     path(f"{_ONE}pause/", actions.materialization_pause_view, name="materialization-pause"),
@@ -27,7 +26,6 @@ api_urlpatterns: list[URLPattern] = [
         api.MaterializationRefreshes.as_view(),
         name="materialization-refreshes",
     ),
-    path(f"{_ONE}rows/", api.MaterializationRows.as_view(), name="materialization-rows"),
     path(
         f"{_ONE}refresh/", api.MaterializationRefreshNow.as_view(), name="materialization-refresh"
     ),

@@ -14,7 +14,6 @@ from pipelines.materialized.api.serializers import (
     MaterializationDetailSerializer,
     MaterializationSerializer,
     PauseMaterializationSerializer,
-    PreviewSerializer,
     RefreshNowSerializer,
     RefreshSerializer,
     SetMaterializationSerializer,
@@ -36,9 +35,7 @@ from pipelines.materialized.services.definitions import (
     materialization_edit,
     materialization_pause,
 )
-from pipelines.materialized.services.previews import preview_read, preview_request
 from pipelines.materialized.services.requests import refresh_request
-from portal.lake.errors import NotVisible
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
 from portal.ui.api.serializers import RunSerializer
@@ -134,27 +131,6 @@ class MaterializationRefreshes(KeysetList):
     def get_queryset(self) -> Rows:
         """List the refreshes of a materialization, the last first."""
         return refreshes_of(get_materialization_for_user(self.kwargs["number"], self.user))
-
-
-class MaterializationRows(ApiView):
-    """The first rows of a materialization."""
-
-    @operation("materializations_rows", answer=PreviewSerializer)
-    def get(self, number: int) -> object:
-        """Return its first rows (who may see the rows of its sources; it is recorded)."""
-        found = get_materialization_for_user(number, self.user)
-        preview = preview_read(found, user=self.user, now=timezone.now())
-        if preview is None:
-            raise NotVisible(
-                "materialized.no_rows", f"No rows of {found} were read lately. Ask for them first."
-            )
-        return preview
-
-    @operation("materializations_rows_ask", answer=RunSerializer, status=202)
-    def post(self, number: int) -> object:
-        """Have its first rows read, after a refresh; they are kept for a day."""
-        found = get_materialization_for_user(number, self.user)
-        return preview_request(found, user=self.user, now=timezone.now())
 
 
 class MaterializationRefreshNow(ApiView):

@@ -7,12 +7,7 @@ from rest_framework import serializers
 from pipelines.materialized.models import EVERY_MINUTES, PAUSE_MINUTES
 from pipelines.materialized.services.days import KEPT_DAYS
 from pipelines.materialized.services.definitions import LEAST_MINUTES, LONGEST_SQL, MOST_MINUTES
-from pipelines.models import (
-    Materialization,
-    MaterializationDay,
-    MaterializationPreview,
-    MaterializationRefresh,
-)
+from pipelines.models import Materialization, MaterializationDay, MaterializationRefresh
 
 
 class MaterializationDaySerializer(serializers.ModelSerializer[MaterializationDay]):
@@ -69,19 +64,6 @@ class RefreshSerializer(serializers.ModelSerializer[MaterializationRefresh]):
             "n_changed_groups", "n_dirty_groups", "n_commits", "changed_bytes", "all_bytes",
             "seconds",
         ]  # fmt: skip
-
-
-class PreviewSerializer(serializers.ModelSerializer[MaterializationPreview]):
-    """The first rows of a materialization, cut."""
-
-    columns = serializers.ListField(child=serializers.CharField(), read_only=True)
-    rows = serializers.ListField(
-        child=serializers.ListField(child=serializers.CharField(allow_null=True)), read_only=True
-    )
-
-    class Meta:
-        model = MaterializationPreview
-        fields: ClassVar = ["columns", "rows", "taken_at"]
 
 
 class WantedSerializer(serializers.Serializer[Any]):

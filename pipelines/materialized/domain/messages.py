@@ -27,8 +27,6 @@ class Order(msgspec.Struct, frozen=True, omit_defaults=True):
     version: int = 0
     """Of the definition, as the portal counts them."""
     is_full: bool = False
-    n_preview: int = 0
-    """So many rows of the table are told besides."""
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -42,13 +40,6 @@ class Types(msgspec.Struct, frozen=True):
 
     keys: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
-
-
-class Preview(msgspec.Struct, frozen=True):
-    """Some rows of the table, values as texts, cut."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str | None, ...], ...]
 
 
 class Refreshed(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -74,7 +65,6 @@ class Refreshed(msgspec.Struct, frozen=True, omit_defaults=True):
     changed_bytes: int = 0
     all_bytes: int = 0
     seconds: float = 0.0
-    preview: Preview | None = None
 
 
 class Note(msgspec.Struct, frozen=True):

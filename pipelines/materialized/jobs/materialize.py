@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 from pipelines.cdc.applying.jobs.target import check_hudi, java_text, read_old_dates
 from pipelines.commits.jobs.tables import open_source
@@ -20,7 +19,6 @@ from pipelines.materialized.domain.messages import (
     DISTINCT,
     RESULTS,
     Order,
-    Preview,
     Refreshed,
     read_request,
 )
@@ -33,7 +31,6 @@ from portal.spark.java_errors import JAVA_ERRORS
 from portal.spark.job import CANCELLED, JobContext
 
 REQUEST = "materialize"
-LONGEST_VALUE = 200
 
 
 def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
@@ -98,18 +95,7 @@ def refresh(spark: SparkSession, job: JobContext, order: Order) -> Refreshed:
         Failpoints.from_environment(),
         tell,
     )
-    done = _done(one, order)
-    if not order.n_preview:
-        return done
-    return msgspec.structs.replace(done, preview=preview_of(one, order.n_preview))
-
-
-def preview_of(one: Refresh, n: int) -> Preview:
-    """Read some rows of a table that has just been refreshed, of the columns of its SELECT."""
-    names = tuple(one.definition.names)
-    texts = [F.substring(F.col(f"`{name}`").cast("string"), 1, LONGEST_VALUE) for name in names]
-    rows = one.target.read().select(*texts).limit(n).collect()
-    return Preview(names, tuple(tuple(row) for row in rows))
+    return _done(one, order)
 
 
 def target_of(spark: SparkSession, order: Order, metastore: str) -> Target:

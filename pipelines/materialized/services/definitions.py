@@ -16,7 +16,7 @@ from pipelines.materialized.domain.definition import Definition, read_definition
 from pipelines.materialized.domain.refusals import Refused
 from pipelines.materialized.models import EVERY_MINUTES, PAUSE_MINUTES
 from pipelines.materialized.services.rights import check_place, check_sources, location_of
-from pipelines.models import Layer, Materialization, MaterializationPreview
+from pipelines.models import Layer, Materialization
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.audit.services import audit_record
@@ -136,7 +136,6 @@ def materialization_edit(
         if known.sql != wanted.sql:
             # What is there is of the definition before: no query may be answered from it.
             known.positions, known.types, known.fresh_at = {}, {}, None
-            MaterializationPreview.objects.filter(materialization=known).delete()
         for name, value in asdict(wanted).items():
             setattr(known, name, value)
         known.earliest_at = None

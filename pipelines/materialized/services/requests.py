@@ -1,12 +1,11 @@
 """Asks for refreshes, and says what the program that refreshes has to do."""
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from pipelines.materialized.domain.messages import Order, Request
 from pipelines.materialized.services.definitions import definition_read
@@ -22,8 +21,6 @@ from portal.runs.requests.services import run_request
 KIND = "pipelines.materialize"
 SCHEDULE = "schedule"
 MOST_AT_ONCE = 50
-PREVIEWED = 20
-"""Rows of a preview."""
 
 
 def refresh_request(row: Materialization, *, is_full: bool, by: str, now: datetime) -> Run:
@@ -45,13 +42,8 @@ def refresh_request(row: Materialization, *, is_full: bool, by: str, now: dateti
 
 def open_run_of(row: Materialization) -> Run | None:
     """Return the refresh that somebody asked for and that has not ended."""
-    return open_runs_of(row).first()
-
-
-def open_runs_of(row: Materialization) -> QuerySet[Run]:
-    """Return the refreshes and previews that people asked for and that have not ended."""
     rows = Run.objects.filter(lake=row.lake, kind=KIND, finished_at=None)
-    return rows.filter(subject_type="table", subject_id=str(row))
+    return rows.filter(subject_type="table", subject_id=str(row)).first()
 
 
 def refreshes_due(lake: str, *, now: datetime) -> int:
@@ -99,7 +91,7 @@ def request_of(run: Run) -> dict[str, Any]:
     with Metastore.connect(get_lake(run.lake)) as metastore:
         for row in rows:
             try:
-                orders.append(_order(row, metastore, run.params))
+                orders.append(_order(row, metastore, is_full=bool(run.params.get("is_full"))))
             except ExternalFailure:
                 raise
             except PortalError as error:
@@ -110,7 +102,7 @@ def request_of(run: Run) -> dict[str, Any]:
     return plain
 
 
-def _order(row: Materialization, metastore: Metastore, params: Mapping[str, Any]) -> Order:
+def _order(row: Materialization, metastore: Metastore, *, is_full: bool) -> Order:
     owner = User.objects.filter(username=row.owner, is_active=True).first()
     if owner is None:
         raise RuleViolation(
@@ -129,6 +121,5 @@ def _order(row: Materialization, metastore: Metastore, params: Mapping[str, Any]
         location=row.location,
         owner=str(row.identity),
         version=row.version,
-        is_full=bool(params.get("is_full")),
-        n_preview=PREVIEWED if params.get("is_preview") else 0,
+        is_full=is_full,
     )

@@ -7,7 +7,6 @@ from django.db import transaction
 
 from pipelines.materialized.domain.messages import RESULTS, Refreshed
 from pipelines.materialized.services.days import refresh_add
-from pipelines.materialized.services.previews import preview_take
 from pipelines.models import Materialization, MaterializationRefresh
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
@@ -70,7 +69,6 @@ def _take(run: Run, found: Refreshed, *, now: datetime) -> int:
             row.types = msgspec.to_builtins(found.types)
             # What was committed to the sources before it was asked for is surely in it.
             row.fresh_at = run.queued_at
-            preview_take(row, found, now=now)
     row.save()
     old = row.refreshes.order_by("-ended_at", "-pk").values_list("pk", flat=True)[KEPT:]
     MaterializationRefresh.objects.filter(pk__in=list(old)).delete()

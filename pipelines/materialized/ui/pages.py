@@ -3,7 +3,6 @@
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -22,7 +21,6 @@ from pipelines.materialized.services.definitions import (
     materialization_create,
     materialization_edit,
 )
-from pipelines.materialized.services.previews import preview_read, preview_request
 from pipelines.materialized.services.requests import open_run_of
 from pipelines.materialized.ui.forms import STARTING, MaterializationForm
 from pipelines.materialized.ui.tables import MATERIALIZATIONS, REFRESHES, row_url
@@ -56,22 +54,6 @@ def materialization(request: HttpRequest, number: int) -> HttpResponseBase:
         "kept_days": KEPT_DAYS,
     }
     return list_response(request, REFRESHES, filterset=filterset, context=context)
-
-
-@require_http_methods(["GET", "POST"])
-def materialization_rows(request: HttpRequest, number: int) -> HttpResponse:
-    """Show its first rows to who may see the rows of its sources, recorded; or have them read."""
-    user = person(request)
-    found = get_materialization_for_user(number, user)
-    if request.method == "POST":
-        preview_request(found, user=user, now=timezone.now())
-        messages.success(request, "Its first rows are being read; reload the page in a while.")
-        return HttpResponseRedirect(reverse("pipelines:materialization-rows", args=[number]))
-    preview = preview_read(found, user=user, now=timezone.now())
-    context: dict[str, object] = {"found": found, "preview": preview, "run": open_run_of(found)}
-    if preview is not None:
-        context["rows"] = [list(zip(preview.columns, row, strict=True)) for row in preview.rows]
-    return render(request, "pipelines/materialization_rows.html", context)
 
 
 @require_http_methods(["GET", "POST"])
