@@ -89,29 +89,4 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.CreateModel(
-            name="MaterializationPreview",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("columns", models.JSONField()),
-                ("rows", models.JSONField(help_text="values as texts, cut; null is NULL")),
-                ("taken_at", models.DateTimeField()),
-                (
-                    "materialization",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="preview",
-                        to="pipelines.materialization",
-                    ),
-                ),
-            ],
-            options={
-                "indexes": [models.Index(fields=["taken_at"], name="materialized_preview_time")],
-            },
-        ),
     ]
