@@ -7,7 +7,7 @@ rows are in base files alone, of the partitions that commits touched otherwise.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import and_, or_
 from typing import Any
@@ -34,6 +34,8 @@ class HudiSource:
     name: str
     location: str
     client: Any
+    _read: dict[str, DataFrame] = field(default_factory=dict)
+    """By commit: what is read at one does not change, and finding its columns takes time."""
 
     @classmethod
     def open(cls, spark: SparkSession, name: str, location: str) -> "HudiSource":
@@ -47,7 +49,12 @@ class HudiSource:
 
     def read_at(self, position: Position) -> DataFrame:
         """Return the rows as they were at a position."""
-        return _plain(self._at(position.commit))
+        commit = position.commit
+        if not commit:
+            return _plain(self._at(commit))  # of an empty table, which others may write to
+        if commit not in self._read:
+            self._read[commit] = _plain(self._at(commit))
+        return self._read[commit]
 
     def n_bytes(self, position: Position) -> int:
         """Return the bytes of the files that a read has to do with, as Hudi counts them."""
