@@ -186,12 +186,20 @@ class HudiSource:
 
     def _touched(self, paths: Sequence[str]) -> Column | None:
         """Return the condition of rows in some partitions; None: of all rows."""
-        fields = self._config.getPartitionFields()
-        named = [str(one) for one in fields.get()] if fields.isPresent() else []
-        is_readable = bool(str(self._config.getHiveStylePartitioningEnable()) == "true")
-        if not named or not is_readable or self._is_derived():
+        if not self._partition_columns or not self.has_plain_partitions:
             return None
         return reduce(or_, map(_in_partition, paths), F.expr("false"))
+
+    @property
+    def has_plain_partitions(self) -> bool:
+        """Whether partitions are named by just their rows' values; see `Source`."""
+        is_readable = bool(str(self._config.getHiveStylePartitioningEnable()) == "true")
+        return not self._partition_columns or (is_readable and not self._is_derived())
+
+    @property
+    def _partition_columns(self) -> list[str]:
+        fields = self._config.getPartitionFields()
+        return [str(one) for one in fields.get()] if fields.isPresent() else []
 
     def _is_derived(self) -> bool:
         """Whether partition paths are made of more than a column's value."""

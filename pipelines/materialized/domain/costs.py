@@ -12,9 +12,9 @@ from statistics import median
 
 import msgspec
 
-FULL_SECONDS, FULL_SECONDS_PER_MIB = 7.0, 0.03
-CHANGES_SECONDS, CHANGES_SECONDS_PER_MIB = 9.0, 0.06
-"""As `bench.materialization` found them; only until there are runs to learn from."""
+FULL_SECONDS, FULL_SECONDS_PER_MIB = 6.0, 0.03
+CHANGES_SECONDS, CHANGES_SECONDS_PER_MIB = 11.0, 0.06
+"""Of two busy cores, roughly; until there are runs to learn from."""
 _NEAREST = 5
 _MIB = 1 << 20
 

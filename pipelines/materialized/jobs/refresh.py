@@ -30,6 +30,8 @@ from pipelines.materialized.jobs.projection import Projection
 from portal.safety.failpoints import Failpoints
 
 _MOST_ROUNDS = 3
+_MOST_ASKED = 10_000
+"""Groups whose dimensions the driver reads."""
 Tell = Callable[[str], None]
 
 
@@ -258,7 +260,9 @@ class Refresh:
             return clean
         self.tell(f"{n_dirty} dirty groups")
         dirty = merged.where(F.col(states.DIRTY)).select(*kept.keys)
-        again = states.of_groups(kept, self.rows(wanted), dirty, n_groups=n_dirty)
+        is_few = n_dirty <= _MOST_ASKED
+        is_few = is_few and all(one.has_plain_partitions for one in self.sources.values())
+        again = states.of_groups(kept, self.rows(wanted), dirty, is_asked=is_few)
         return clean.unionByName(states.of_rows(kept, again))
 
     def _move(self, kept: Kept, said: Written, wanted: Mapping[str, Position]) -> None:

@@ -22,7 +22,7 @@ IMPOSSIBLE = "_lw_impossible"
 _NET = "_lw_net"
 _OLD, _IN, _OUT = "_lw_old", "_lw_in", "_lw_out"
 _ASKED = (T.StringType, T.DateType, T.IntegerType, T.LongType)
-_MOST_GROUPS, _MOST_VALUES = 10_000, 100
+_MOST_VALUES = 100
 
 
 def of_rows(kept: Kept, rows: DataFrame) -> DataFrame:
@@ -35,14 +35,14 @@ def of_rows(kept: Kept, rows: DataFrame) -> DataFrame:
     return with_group(rows.groupBy(*kept.keys).agg(*made), kept.keys)
 
 
-def of_groups(kept: Kept, rows: DataFrame, groups: DataFrame, *, n_groups: int) -> DataFrame:
+def of_groups(kept: Kept, rows: DataFrame, groups: DataFrame, *, is_asked: bool) -> DataFrame:
     """Return the projected rows that are in some groups, of which `groups` has the dimensions.
 
-    Where the groups have few values of a dimension, those are asked for as well: then just their
+    With `is_asked` the values of a dimension that has few are asked for as well: then just their
     partitions and files are read.
     """
     few = [one for one in kept.keys if isinstance(kept.schema[one].dataType, _ASKED)]
-    if few and n_groups <= _MOST_GROUPS:
+    if few and is_asked:
         found = groups.select(*few).collect()
         for one in few:
             values = {row[one] for row in found}
