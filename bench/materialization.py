@@ -1,20 +1,23 @@
 """Measures refreshes by changes against computing in full, and a dashboard with and without.
 
 A copy-on-write table of `--rows` rows in 20 days takes one commit of upserts for each share of
-changed rows, spread over all days or in the newest alone. Both ways are then timed on the same
-commit, in turn: by changes, and in full. The planner says which one it would have taken; the bench
-says whether that was the cheaper one. Last, 20 queries are timed on the table and rewritten.
+changed rows, in as many of the newest days as it needs or spread over all. Both ways are then timed
+on the same commit, one after the other in turn, and once before that one is asked of the planner,
+which knows what the bench has measured so far, as the portal lets it. Rounds go over all shares
+until `--minutes` are over; figures are medians of the rounds, of seconds and of the processor's
+seconds, which a busy machine changes less. Last, 20 queries are timed on the table and rewritten.
 `python -m bench.materialization`; figures in bench/README.md.
 """
 
 import argparse
+import os
 import statistics
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,12 +29,19 @@ from bench.cdc_spark import session
 from optimizer.rewriting.domain.answers import rewrite
 from optimizer.rewriting.domain.session import Session
 from pipelines.commits.jobs.hudi_source import HudiSource
+from pipelines.materialized.domain.costs import Past
 from pipelines.materialized.domain.planner import Known, Plan, Way, plan
 from pipelines.materialized.jobs import refresh
+from pipelines.materialized.jobs.refresh import Done
 from tests.support.materialized_tables import Materialized, known_of
 
-SHARES = (0.001, 0.01, 0.05, 0.2, 0.5)
+NEWEST, ALL = "newest days", "all days"
+CASES = (
+    *((share, NEWEST) for share in (0.001, 0.01, 0.05, 0.2, 0.5)),
+    *((share, ALL) for share in (0.001, 0.05)),
+)
 N_DAYS, N_CITIES = 20, 500
+MOST_PAST = 20
 CLOSE = 1.15
 """Where both ways are as near as that, either choice is right."""
 SOURCE, KEPT = "global_temp.bench_rows", "global_temp.bench_kept"
@@ -56,20 +66,40 @@ _SETTINGS = {
 
 
 @dataclass(frozen=True)
-class Measured:
-    """Seconds of both ways for one commit, and what the planner chose."""
+class Cost:
+    """What one refresh took."""
+
+    seconds: float
+    processor: float
+
+
+@dataclass
+class Case:
+    """Rounds of one share of changed rows."""
 
     share: float
     spread: str
-    by_changes: float
-    in_full: float
-    chosen: Way
+    by_changes: list[Cost] = field(default_factory=list)
+    in_full: list[Cost] = field(default_factory=list)
+    chosen: list[Way] = field(default_factory=list)
 
-    @property
-    def is_right(self) -> bool:
-        """Whether the planner chose the cheaper way, or one that costs about the same."""
-        chosen = self.by_changes if self.chosen is Way.INCREMENTAL else self.in_full
-        return chosen <= CLOSE * min(self.by_changes, self.in_full)
+    def rights(self) -> list[bool]:
+        """Return of each round whether the planner chose what is cheaper by the medians.
+
+        By the processor's seconds; where both ways are about the same, either is right.
+        """
+        costs = {
+            Way.INCREMENTAL: _median(self.by_changes).processor,
+            Way.FULL: _median(self.in_full).processor,
+        }
+        return [costs[one] <= CLOSE * min(costs.values()) for one in self.chosen]
+
+
+def _median(costs: Sequence[Cost]) -> Cost:
+    return Cost(
+        statistics.median(one.seconds for one in costs),
+        statistics.median(one.processor for one in costs),
+    )
 
 
 class Bench:
@@ -82,35 +112,67 @@ class Bench:
         self._write(self._rows(spark.range(n_rows)), "bulk_insert")
         self.source = HudiSource.open(spark, "db.rows", self.location)
         self.kept = Materialized(spark, place / "kept", {"db.rows": self.source}, SQL)
-        self.done = self.kept.refresh()
+        self.past: list[Past] = []
+        self.full()
 
     def change(self, share: float, spread: str) -> None:
-        """Upsert a share of all rows in one commit: of all days, or as far as it fits of one."""
-        every = round(1 / share)
+        """Upsert a share of all rows in one commit: of the newest days, or of all."""
         ids = self.spark.range(self.n_rows)
-        if spread == "one day":
-            ids = ids.where(F.col("id") % N_DAYS == 0).limit(int(self.n_rows * share))
-        else:
-            ids = ids.where(F.col("id") % every == self.n_commits % every)
+        share_of_days = 1.0
+        if spread == NEWEST:
+            n_days = max(1, round(share * N_DAYS))
+            ids, share_of_days = ids.where(F.col("id") % N_DAYS < n_days), n_days / N_DAYS
+        drawn = F.pmod(F.xxhash64("id", F.lit(self.n_commits)), F.lit(10**6))
+        ids = ids.where(drawn < round(10**6 * share / share_of_days))
         self._write(self._rows(ids), "upsert")
 
-    def both(self, share: float, spread: str) -> Measured:
-        """Time both ways on the newest commit, the cheaper one by plan being noted."""
+    def round(self, case: Case) -> None:
+        """Time both ways on the newest commit; the planner is asked before it is known."""
+        self.change(case.share, case.spread)
+        case.chosen.append(self._by_changes(case))
+        case.in_full.append(self.full())
+
+    def _by_changes(self, case: Case) -> Way:
         chosen: list[Way] = []
         names = vars(refresh)
 
         def forced(known: Known) -> Plan:
-            found = plan(known)
-            chosen.append(found.way)
+            chosen.append(plan(known).way)
             return Plan(Way.INCREMENTAL, "The bench asks for it.")
 
         names["plan"] = forced
+        self.kept.past = tuple(self.past[-MOST_PAST:])
         try:
-            by_changes, self.done = _timed(self.kept.refresh)
+            cost = self._timed(self.kept.refresh)
         finally:
             names["plan"] = plan
-        in_full, self.done = _timed(lambda: self.kept.refresh(is_full=True))
-        return Measured(share, spread, by_changes, in_full, chosen[0])
+        if self.done.plan.way is not Way.INCREMENTAL:
+            raise ValueError(f"It could not be done by changes: {self.done.plan.reason}")
+        case.by_changes.append(cost)
+        self._remember(cost, is_full=False)
+        return chosen[0]
+
+    def full(self) -> Cost:
+        """Time a computation in full."""
+        cost = self._timed(partial(self.kept.refresh, is_full=True))
+        self._remember(cost, is_full=True)
+        return cost
+
+    def _timed(self, what: Callable[[], Done]) -> Cost:
+        began = self._processor()
+        seconds, self.done = _timed(what)
+        return Cost(seconds, self._processor() - began)
+
+    def _processor(self) -> float:
+        """Return the processor's seconds of the JVM so far."""
+        gateway: Any = self.spark.sparkContext._gateway
+        said = Path(f"/proc/{gateway.proc.pid}/stat").read_text(encoding="ascii")
+        ticks = said.rpartition(")")[2].split()[11:13]
+        return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
+    def _remember(self, cost: Cost, *, is_full: bool) -> None:
+        of = self.done.numbers
+        self.past.append(Past(is_full, cost.seconds, of.changed_bytes, of.all_bytes))
 
     def _rows(self, ids: DataFrame) -> DataFrame:
         n = self.n_commits
@@ -152,40 +214,56 @@ class Bench:
 
 
 def main() -> int:
-    """Run the bench; 1 where the planner chose the dearer way."""
+    """Run the bench; 1 where the planner chose the dearer way more often than not."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--minutes", type=float, default=15, help="for the rounds")
     options = parser.parse_args()
     spark = session()
+    cases = [Case(*one) for one in CASES]
     with tempfile.TemporaryDirectory() as place:
         bench = Bench(spark, Path(place), options.rows)
-        bench.change(SHARES[0], "one day")
-        bench.both(SHARES[0], "one day")  # warm-up
-        measured = []
-        for spread in ("one day", "all days"):
-            for share in SHARES:
-                if spread == "one day" and share > 1 / N_DAYS:
-                    continue
-                bench.change(share, spread)
-                measured.append(bench.both(share, spread))
-                _tell(measured[-1])
+        bench.round(Case(*CASES[0]))  # warm-up
+        bench.past.clear()
+        until = time.monotonic() + 60 * options.minutes
+        while time.monotonic() < until:
+            for case in cases:
+                if time.monotonic() < until:
+                    bench.round(case)
+                    _tell_round(case)
+        size = bench.done.numbers.all_bytes / (1 << 20)
         times = bench.dashboard()
-    _tell_dashboard(times)
     spark.stop()
-    wrong = [one for one in measured if not one.is_right]
+    print(f"{options.rows:,} rows, {size:.0f} MiB; load {os.getloadavg()}")
+    measured = [one for one in cases if one.chosen]
+    for case in measured:
+        _tell(case)
+    _tell_dashboard(times)
+    rights = [one for case in measured for one in case.rights()]
+    first = [case.rights()[0] for case in measured]
     print(
-        f"the planner chose the cheaper way {len(measured) - len(wrong)} times of {len(measured)}"
+        f"the planner chose the cheaper way {sum(rights)} times of {len(rights)}, in the first "
+        f"round {sum(first)} of {len(first)}"
     )
-    return 1 if wrong else 0
+    return 0 if 2 * sum(rights) > len(rights) else 1
 
 
-def _tell(one: Measured) -> None:
-    ratio = one.by_changes / one.in_full
+def _tell_round(case: Case) -> None:
+    a, b = case.by_changes[-1], case.in_full[-1]
     print(
-        f"{one.share:7.1%} in {one.spread:8}: by changes {one.by_changes:6.2f} s, in full "
-        f"{one.in_full:6.2f} s, ratio {ratio:5.2f}; planned {one.chosen.value}"
-        f"{'' if one.is_right else ' (dearer)'}",
+        f"{case.share:6.1%} in {case.spread:11}: by changes {a.seconds:6.1f} s "
+        f"({a.processor:5.1f} s of processor), in full {b.seconds:6.1f} s ({b.processor:5.1f} s); "
+        f"planned {case.chosen[-1].value}; load {os.getloadavg()[0]:.1f}",
         flush=True,
+    )
+
+
+def _tell(case: Case) -> None:
+    a, b = _median(case.by_changes), _median(case.in_full)
+    print(
+        f"| {case.share:.1%} in {case.spread} | {len(case.chosen)} | {a.seconds:.1f} s "
+        f"({a.processor:.1f}) | {b.seconds:.1f} s ({b.processor:.1f}) | "
+        f"{b.processor / a.processor:.2f} | {sum(case.rights())} of {len(case.chosen)} |"
     )
 
 

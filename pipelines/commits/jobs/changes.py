@@ -36,6 +36,13 @@ class Source(Protocol):
     def name(self) -> str:
         """The table as people write it: db.table."""
 
+    @property
+    def has_plain_partitions(self) -> bool:
+        """Whether a condition on a column that it is partitioned by may be asked of partitions.
+
+        Not where their names are made of more than the column's value.
+        """
+
     def position(self) -> Position:
         """Return the newest commit that can be read up to."""
 

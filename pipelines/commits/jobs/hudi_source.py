@@ -7,7 +7,7 @@ rows are in base files alone, of the partitions that commits touched otherwise.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import and_, or_
 from typing import Any
@@ -34,6 +34,8 @@ class HudiSource:
     name: str
     location: str
     client: Any
+    _read: dict[str, DataFrame] = field(default_factory=dict)
+    """By commit: what is read at one does not change, and finding its columns takes time."""
 
     @classmethod
     def open(cls, spark: SparkSession, name: str, location: str) -> "HudiSource":
@@ -47,7 +49,12 @@ class HudiSource:
 
     def read_at(self, position: Position) -> DataFrame:
         """Return the rows as they were at a position."""
-        return _plain(self._at(position.commit))
+        commit = position.commit
+        if not commit:
+            return _plain(self._at(commit))  # of an empty table, which others may write to
+        if commit not in self._read:
+            self._read[commit] = _plain(self._at(commit))
+        return self._read[commit]
 
     def n_bytes(self, position: Position) -> int:
         """Return the bytes of the files that a read has to do with, as Hudi counts them."""
@@ -179,12 +186,20 @@ class HudiSource:
 
     def _touched(self, paths: Sequence[str]) -> Column | None:
         """Return the condition of rows in some partitions; None: of all rows."""
-        fields = self._config.getPartitionFields()
-        named = [str(one) for one in fields.get()] if fields.isPresent() else []
-        is_readable = bool(str(self._config.getHiveStylePartitioningEnable()) == "true")
-        if not named or not is_readable or self._is_derived():
+        if not self._partition_columns or not self.has_plain_partitions:
             return None
         return reduce(or_, map(_in_partition, paths), F.expr("false"))
+
+    @property
+    def has_plain_partitions(self) -> bool:
+        """Whether partitions are named by just their rows' values; see `Source`."""
+        is_readable = bool(str(self._config.getHiveStylePartitioningEnable()) == "true")
+        return not self._partition_columns or (is_readable and not self._is_derived())
+
+    @property
+    def _partition_columns(self) -> list[str]:
+        fields = self._config.getPartitionFields()
+        return [str(one) for one in fields.get()] if fields.isPresent() else []
 
     def _is_derived(self) -> bool:
         """Whether partition paths are made of more than a column's value."""

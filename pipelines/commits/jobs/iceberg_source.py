@@ -54,6 +54,11 @@ class IcebergSource:
         sql = f"{_CATALOG}.{quoted(name.db)}.{quoted(name.table)}"
         return cls(spark, str(name), sql, java)
 
+    @property
+    def has_plain_partitions(self) -> bool:
+        """Return True: Iceberg knows its transforms."""
+        return True
+
     def position(self) -> Position:
         """Return the current snapshot of main."""
         self.java.refresh()

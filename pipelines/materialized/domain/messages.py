@@ -5,6 +5,7 @@ from typing import Any, Literal
 import msgspec
 
 from pipelines.commits.domain.positions import Position
+from pipelines.materialized.domain.costs import Past
 
 RESULTS = "refreshed"
 """The folder of results below the spool's, a file for each materialization."""
@@ -27,6 +28,8 @@ class Order(msgspec.Struct, frozen=True, omit_defaults=True):
     version: int = 0
     """Of the definition, as the portal counts them."""
     is_full: bool = False
+    past: tuple[Past, ...] = ()
+    """Its newest refreshes, from which it is learnt what each way costs."""
 
 
 class Request(msgspec.Struct, frozen=True):

@@ -6,13 +6,12 @@ from enum import StrEnum
 import msgspec
 
 from pipelines.commits.domain.positions import Kind, Meaning
+from pipelines.materialized.domain.costs import Estimate, Past, estimate
 
 MOST_DIRTY = 0.2
 """From which part of all groups on it is cheaper to compute all of them again."""
 MOST_SINCE_FULL = 50
 """After how many refreshes sums of floating numbers are computed again."""
-_SMALL = 16 << 20
-"""Bytes below which reading everything costs no more than a refresh by itself."""
 
 
 class Way(StrEnum):
@@ -44,6 +43,8 @@ class Known(msgspec.Struct, frozen=True):
     all_bytes: int = 0
     has_floats: bool = False
     n_since_full: int = 0
+    past: tuple[Past, ...] = ()
+    """Earlier refreshes, of this definition or another."""
 
 
 def plan(known: Known) -> Plan:
@@ -53,18 +54,14 @@ def plan(known: Known) -> Plan:
         return Plan(Way.FULL, reason)
     if known.fact.kind is Kind.NOTHING:
         return Plan(Way.NOTHING, "No row changed.")
-    cost = known.changed_bytes
-    if known.all_bytes > _SMALL and cost >= known.all_bytes:
-        return Plan(
-            Way.FULL,
-            f"Reading the changes costs more ({_megabytes(cost)}) than reading the table "
-            f"({_megabytes(known.all_bytes)}).",
-        )
-    return Plan(
-        Way.INCREMENTAL,
-        f"{known.fact.n_commits} commits changed rows: {_megabytes(known.changed_bytes)} to read, "
-        f"of {_megabytes(known.all_bytes)}.",
+    said = estimate(known.changed_bytes, known.all_bytes, known.past)
+    read = (
+        f"{_megabytes(known.changed_bytes)} to read, of {_megabytes(known.all_bytes)}. "
+        f"{_seconds(said)}"
     )
+    if said.is_full_cheaper:
+        return Plan(Way.FULL, f"It is cheaper: changes have {read}")
+    return Plan(Way.INCREMENTAL, f"{known.fact.n_commits} commits changed rows: {read}")
 
 
 def _needs_full(known: Known) -> str:
@@ -109,3 +106,10 @@ def plan_groups(*, n_dirty: int, n_groups: int, n_impossible: int) -> Plan | Non
 
 def _megabytes(n_bytes: int) -> str:
     return f"{n_bytes / (1 << 20):,.1f} MiB"
+
+
+def _seconds(said: Estimate) -> str:
+    learnt = f" as {said.n_known} earlier refreshes did" if said.n_known else ""
+    return (
+        f"By changes takes about {said.by_changes:,.0f} s, in full {said.in_full:,.0f} s{learnt}."
+    )

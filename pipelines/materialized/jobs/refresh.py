@@ -17,6 +17,7 @@ from pipelines.commits.domain.marks import Written
 from pipelines.commits.domain.positions import NOTHING, Kind, Meaning, Position
 from pipelines.commits.jobs.changes import Changes, Source
 from pipelines.commits.jobs.target import REPLACE, Target
+from pipelines.materialized.domain.costs import Past
 from pipelines.materialized.domain.definition import Definition
 from pipelines.materialized.domain.kept_columns import GROUP, ROWS, VALUE
 from pipelines.materialized.domain.messages import Note
@@ -29,6 +30,8 @@ from pipelines.materialized.jobs.projection import Projection
 from portal.safety.failpoints import Failpoints
 
 _MOST_ROUNDS = 3
+_MOST_ASKED = 10_000
+"""Groups whose dimensions the driver reads."""
 Tell = Callable[[str], None]
 
 
@@ -66,6 +69,7 @@ class Refresh:
     distinct_location: str
     failpoints: Failpoints
     tell: Tell
+    past: tuple[Past, ...] = ()
     numbers: Numbers = field(default_factory=Numbers)
 
     def run(self, *, is_full: bool) -> Done:
@@ -195,6 +199,7 @@ class Refresh:
             all_bytes=self.numbers.all_bytes,
             has_floats=kept.has_floats,
             n_since_full=note.n_since_full,
+            past=self.past,
         )
 
     def _has_counts(self, said: Written, wanted: Mapping[str, Position]) -> bool:
@@ -213,7 +218,9 @@ class Refresh:
             for one in self.definition.joins
         }
         signed = self.projection.rows(rows, dimensions)
-        changes = states.netted(kept, signed).persist()
+        changes = states.netted(kept, signed)
+        if self.definition.distinct:
+            changes = changes.persist()  # else they are read once
         merged = states.merged(kept, changes, self.target.read()).persist()
         try:
             found = merged.agg(
@@ -225,7 +232,7 @@ class Refresh:
             self.numbers.n_dirty_groups = found["n_dirty"]
             refused = plan_groups(
                 n_dirty=found["n_dirty"],
-                n_groups=self.target.read().count(),
+                n_groups=self.target.read().count() if found["n_dirty"] else 0,
                 n_impossible=found["n_impossible"],
             )
             if refused is not None:
@@ -252,9 +259,10 @@ class Refresh:
         if not n_dirty:
             return clean
         self.tell(f"{n_dirty} dirty groups")
-        dirty = merged.where(F.col(states.DIRTY)).select(GROUP)
-        rows = with_group(self.rows(wanted), kept.keys)
-        again = rows.join(F.broadcast(dirty), GROUP, "left_semi")
+        dirty = merged.where(F.col(states.DIRTY)).select(*kept.keys)
+        is_few = n_dirty <= _MOST_ASKED
+        is_few = is_few and all(one.has_plain_partitions for one in self.sources.values())
+        again = states.of_groups(kept, self.rows(wanted), dirty, is_asked=is_few)
         return clean.unionByName(states.of_rows(kept, again))
 
     def _move(self, kept: Kept, said: Written, wanted: Mapping[str, Position]) -> None:

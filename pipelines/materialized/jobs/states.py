@@ -21,6 +21,8 @@ DIRTY = "_lw_dirty"
 IMPOSSIBLE = "_lw_impossible"
 _NET = "_lw_net"
 _OLD, _IN, _OUT = "_lw_old", "_lw_in", "_lw_out"
+_ASKED = (T.StringType, T.DateType, T.IntegerType, T.LongType)
+_MOST_VALUES = 100
 
 
 def of_rows(kept: Kept, rows: DataFrame) -> DataFrame:
@@ -31,6 +33,24 @@ def of_rows(kept: Kept, rows: DataFrame) -> DataFrame:
     made += [F.min(argument(n)).alias(state("low", n)) for n in kept.lows]
     made += [F.max(argument(n)).alias(state("high", n)) for n in kept.highs]
     return with_group(rows.groupBy(*kept.keys).agg(*made), kept.keys)
+
+
+def of_groups(kept: Kept, rows: DataFrame, groups: DataFrame, *, is_asked: bool) -> DataFrame:
+    """Return the projected rows that are in some groups, of which `groups` has the dimensions.
+
+    With `is_asked` the values of a dimension that has few are asked for as well: then just their
+    partitions and files are read.
+    """
+    few = [one for one in kept.keys if isinstance(kept.schema[one].dataType, _ASKED)]
+    if few and is_asked:
+        found = groups.select(*few).collect()
+        for one in few:
+            values = {row[one] for row in found}
+            if None not in values and len(values) <= _MOST_VALUES:
+                rows = rows.where(F.col(one).isin(*values))
+    named = groups.select(*(F.col(one).alias(_IN + one) for one in kept.keys))
+    same = [F.col(one).eqNullSafe(F.col(_IN + one)) for one in kept.keys]
+    return rows.join(F.broadcast(named), same, "left_semi")
 
 
 def netted(kept: Kept, rows: DataFrame) -> DataFrame:

@@ -7,7 +7,9 @@ import msgspec
 from django.db import transaction
 from django.db.models import Q
 
+from pipelines.materialized.domain.costs import Past
 from pipelines.materialized.domain.messages import Order, Request
+from pipelines.materialized.domain.planner import Way
 from pipelines.materialized.services.definitions import definition_read
 from pipelines.materialized.services.rights import check_place, check_sources, location_of
 from pipelines.models import Materialization
@@ -21,6 +23,7 @@ from portal.runs.requests.services import run_request
 KIND = "pipelines.materialize"
 SCHEDULE = "schedule"
 MOST_AT_ONCE = 50
+_MOST_PAST = 20
 
 
 def refresh_request(row: Materialization, *, is_full: bool, by: str, now: datetime) -> Run:
@@ -122,4 +125,15 @@ def _order(row: Materialization, metastore: Metastore, *, is_full: bool) -> Orde
         owner=str(row.identity),
         version=row.version,
         is_full=is_full,
+        past=_past(row),
+    )
+
+
+def _past(row: Materialization) -> tuple[Past, ...]:
+    """Return what the newest refreshes took, without those that tried changes and gave up."""
+    rows = row.refreshes.filter(state="done", way__in=[Way.FULL, Way.INCREMENTAL])
+    tried = rows.exclude(way=Way.FULL, n_changed_groups__gt=0).order_by("-ended_at", "-pk")
+    return tuple(
+        Past(one.way == Way.FULL, one.seconds, one.changed_bytes, one.all_bytes)
+        for one in tried[:_MOST_PAST]
     )

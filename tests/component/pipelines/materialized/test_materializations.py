@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from pipelines.commits.domain.positions import Position
+from pipelines.materialized.domain.costs import Past
 from pipelines.materialized.domain.messages import RESULTS, Refreshed, read_request
 from pipelines.materialized.run_kinds import MaterializeKind
 from pipelines.materialized.selectors.materializations import get_materialization_for_user
@@ -309,3 +310,27 @@ def test_a_run_that_fails_says_so_at_what_it_did_not_reach(
     second.refresh_from_db()
     first.refresh_from_db()
     assert (first.problem, second.problem) == ("", "It broke.")
+
+
+def test_a_refresh_is_told_what_earlier_ones_took(hive: MaterializedLake, people: People) -> None:
+    row = create(people.owner)
+    run = refresh_request(row, is_full=False, by="olga", now=NOW)
+    assert read_request(request_of(run)).orders[0].past == ()
+    for n, said in enumerate(
+        (
+            {"way": "full", "seconds": 9.0, "all_bytes": 70},
+            {"way": "incremental", "seconds": 4.0, "all_bytes": 71, "changed_bytes": 5},
+            {"way": "nothing", "seconds": 1.0},
+            {"way": "full", "seconds": 13.0, "n_changed_groups": 8},  # tried changes first
+            {"way": "", "seconds": 2.0, "state": "failed"},
+        )
+    ):
+        Run.objects.update(finished_at=NOW)
+        run = refresh_request(row, is_full=False, by="olga", now=NOW + timedelta(minutes=n))
+        took(row, run, **said)
+    run = refresh_request(row, is_full=False, by="olga", now=NOW + timedelta(hours=1))
+    (order,) = read_request(request_of(run)).orders
+    assert set(order.past) == {
+        Past(is_full=True, seconds=9.0, all_bytes=70),
+        Past(is_full=False, seconds=4.0, changed_bytes=5, all_bytes=71),
+    }

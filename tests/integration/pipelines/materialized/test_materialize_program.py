@@ -15,6 +15,7 @@ from portal.spark.job import JobContext
 from tests.integration.pipelines.cdc.applying.test_apply_killed import is_over, kept_until
 from tests.support.hudi_services import submitted
 from tests.support.iceberg_lake import IcebergLake, WrittenTable
+from tests.support.materialized_tables import BY_CHANGES
 from tests.support.scan_spark import job_for
 
 pytestmark = pytest.mark.spark
@@ -24,8 +25,9 @@ def order_of(table: WrittenTable, place: Path, *, sql: str = "", number: int = 1
     wanted = f"SELECT dt, count(*) AS n, max(id) AS high FROM {table.lake.db}.{table.name}"
     name = f"kept_of_{table.name}"
     return Order(
-        number, sql or f"{wanted} GROUP BY dt", table.lake.db, name, f"file:{place}/{name}", "me"
-    )
+        number, sql or f"{wanted} GROUP BY dt", table.lake.db, name, f"file:{place}/{name}", "me",
+        past=BY_CHANGES,
+    )  # fmt: skip
 
 
 def job_of(lake: IcebergLake, *orders: Order) -> JobContext:
