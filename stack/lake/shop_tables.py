@@ -24,22 +24,19 @@ from stack.lake.plan import SHOP
 from stack.stack import LAKE
 
 CAPTURED = [TableName(LakeId(LAKE), SHOP.name, table) for table in ("customers", "orders")]
-REVENUE = f"{SHOP.name}.revenue_by_day"
-REVENUE_SQL = f"""SELECT to_date(ordered_at) AS day, state,
+REVENUE = "shop.revenue_by_day"
+REVENUE_SQL = """SELECT to_date(ordered_at) AS day, state,
   count(*) AS n_orders, sum(total) AS revenue, max(total) AS dearest
-FROM {SHOP.name}.orders
+FROM shop.orders
 GROUP BY to_date(ordered_at), state"""
-FACTS = f"{SHOP.name}.order_facts"
+FACTS = "shop.order_facts"
 FACTS_LAYER: Mapping[str, object] = {
     "target": FACTS,
-    "sources": [
-        {"table": f"{SHOP.name}.orders"},
-        {"table": f"{SHOP.name}.customers", "is_static": True},
-    ],
+    "sources": [{"table": "shop.orders"}, {"table": "shop.customers", "is_static": True}],
     "key": ["id"],
     "sql": "SELECT o.id, o.customer_id, c.city, o.state, o.total, o.ordered_at,"
     " date_format(o.ordered_at, 'yyyy-MM-dd') AS dt"
-    f" FROM {SHOP.name}.orders o LEFT JOIN {SHOP.name}.customers c ON c.id = o.customer_id",
+    " FROM shop.orders o LEFT JOIN shop.customers c ON c.id = o.customer_id",
     "partition": "dt",
     "event_time": "ordered_at",
     "lateness_minutes": 5,
