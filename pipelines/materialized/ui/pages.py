@@ -21,7 +21,7 @@ from pipelines.materialized.services.definitions import (
 )
 from pipelines.materialized.services.requests import open_run_of
 from pipelines.materialized.ui.forms import STARTING, MaterializationForm
-from pipelines.materialized.ui.tables import MATERIALIZATIONS, REFRESHES, row_url
+from pipelines.materialized.ui.tables import MATERIALIZATIONS, REFRESHES, row_url, try_url
 from portal.lake.errors import PortalError
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import list_response
@@ -47,6 +47,7 @@ def materialization(request: HttpRequest, number: int) -> HttpResponseBase:
         "definition": found.definition,
         "run": open_run_of(found),
         "unusable": unanswering_reason(found),
+        "try_url": try_url(found),
     }
     return list_response(request, REFRESHES, filterset=filterset, context=context)
 
