@@ -77,10 +77,10 @@ def _measured(row: CheckSet, most: int, user: User) -> str:
     if key:
         with Metastore.connect(get_lake(row.lake)) as metastore:
             windows = newest_windows(row.hive, key, metastore.table(row.hive), metastore, most=most)
+    # The schedule would else measure the newest of them beside this, or again at once.
+    CheckSet.objects.filter(pk=row.pk).update(next_at=next_time(row, now=now))
     run = run_drive(check_request(row, windows=windows, by=user.username, now=now).pk)
     if run.state != RunState.DONE:
         raise CommandError(f"{row} was not measured: its run {run.pk} ended as {run.state}.")
-    # The schedule would else measure the newest of them again at once.
-    CheckSet.objects.filter(pk=row.pk).update(next_at=next_time(row, now=now))
     n_failed = row.results.filter(outcome=Outcome.FAILED.value).count()
     return f"{row}: {len(windows)} windows measured, {n_failed} results failed"
