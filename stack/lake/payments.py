@@ -20,7 +20,7 @@ OWNER = "alice"
 N_DAYS = 36
 """Five weeks: learnt bounds need 21 days, and two of the same weekday."""
 DAYS_DECLARED = 3
-DECLARED = ("--key", "dt", "--sla-minutes", "2880", "--min-files", "1")
+DECLARED = ("--key", "dt", "--sla-minutes", "4320", "--min-files", "1")
 BLOCKING = "paid_once"
 CHECKS: Mapping[str, object] = {
     "table": f"{PAYMENTS.db}.{PAYMENTS.table}",
