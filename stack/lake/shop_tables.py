@@ -34,9 +34,9 @@ FACTS_LAYER: Mapping[str, object] = {
     "target": FACTS,
     "sources": [{"table": "shop.orders"}, {"table": "shop.customers", "is_static": True}],
     "key": ["id"],
-    "sql": "SELECT o.id, o.customer_id, c.city, o.state, o.total, o.ordered_at,"
-    " date_format(o.ordered_at, 'yyyy-MM-dd') AS dt"
-    " FROM shop.orders o LEFT JOIN shop.customers c ON c.id = o.customer_id",
+    "sql": """SELECT o.id, o.customer_id, c.city, o.state, o.total, o.ordered_at,
+  date_format(o.ordered_at, 'yyyy-MM-dd') AS dt
+FROM shop.orders o LEFT JOIN shop.customers c ON c.id = o.customer_id""",
     "partition": "dt",
     "event_time": "ordered_at",
     "lateness_minutes": 5,
