@@ -1,5 +1,7 @@
 """The pages and the API of materializations."""
 
+import html
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -59,6 +61,20 @@ def test_pages_show_definition_plan_and_history(found: Materialization, people: 
     assert len(csv.splitlines()) == 2
     page(people.stranger, "materialization", found.pk, status=404)
     page(people.stranger, "materialization-edit", found.pk, status=404)
+
+
+def test_a_link_fills_in_the_page_that_answers_queries(
+    found: Materialization, people: People
+) -> None:
+    assert "Try it" not in page(people.owner, "materialization", found.pk), "it is not computed"
+    Materialization.objects.update(
+        types={"keys": ["string"], "arguments": []}, positions={}, max_lag_minutes=90
+    )
+    text = page(people.owner, "materialization", found.pk)
+    (link,) = re.findall(r'href="([^"]*)">Try it with its own query', text)
+    form = client(people.owner).get(html.unescape(link)).content.decode()
+    assert f"{SQL}</textarea>" in html.unescape(form)
+    assert re.search(r'name="max_age"[^>]*value="3600"|value="3600"[^>]*name="max_age"', form)
 
 
 def test_the_editor_checks_before_it_saves(hive: MaterializedLake, people: People) -> None:
