@@ -1,4 +1,4 @@
-"""What the demo shows of quality and pipelines: a day that a check hides, and what is made of it."""
+"""What the demo shows of quality and pipelines: a hidden day, an aggregate, a layer."""
 
 import os
 import re
