@@ -57,7 +57,7 @@ def test_a_check_hides_a_day_and_what_is_made_of_the_shop_is_there(
     expect(page.get_by_text("Late", exact=True)).to_have_count(0)
     page = alice.go(f"/readiness/incidents/{OF_TABLE}&rule={payments.BLOCKING}")
     expect(page.get_by_role("row").filter(has_text="alice")).to_contain_text("Open")
-    incident = page.get_by_role("link", name=payments.BLOCKING).get_attribute("href")
+    incident = page.get_by_role("link", name=payments.BLOCKING).get_attribute("href") or ""
     page = alice.go(f"/readiness/checks/{OF_TABLE}")
     page.get_by_role("link", name=TABLE).click()
     alice.wait_for_charts()

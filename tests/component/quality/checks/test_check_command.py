@@ -1,6 +1,7 @@
 """`manage.py check_rules`: what it takes is what the page takes, and what is wrong is said."""
 
 from datetime import UTC, datetime
+from uuid import UUID
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -37,7 +38,7 @@ def test_past_windows_are_measured_to_the_end(
     hive.names["notes"] = [f"dt={WINDOW}", f"dt={OLDER}", "dt=2026-11-19"]
     ended = RunState.DONE
 
-    def drive(number: object) -> Run:
+    def drive(number: UUID) -> Run:
         run = Run.objects.get(pk=number)
         assert run.params["windows"] == [WINDOW, OLDER]
         windows = tuple(WindowValues(one, 4, values(4, 0)) for one in (WINDOW, OLDER))
