@@ -28,7 +28,7 @@ class CheckStory:
     made: Made
 
     def play(self) -> None:
-        """Declare rules and measure them, and by when partitions are ready; once is enough."""
+        """Declare rules and have them measured; once is enough."""
         with Metastore.connect(self.stack.config()) as metastore:
             has_payments = payments.is_there(metastore)
         if not has_payments or self.made.has("checks"):
