@@ -22,11 +22,11 @@ def try_url(row: Materialization) -> str:
     """Return the page that answers queries, filled in with the query that is kept.
 
     What was read of the sources may be as old as queries may read it: a source that is written all
-    the time would else be read again and again.
+    the time would else be read again and again. Days are those of UTC, as a refresh computes them.
     """
     age = min(row.max_lag_minutes * 60, _MOST_AGE_SECONDS)
-    asked = {"lake": row.lake, "sql": row.sql, "dialect": DIALECT, "max_age": age}
-    return f"{reverse('optimizer:rewrite')}?{urlencode(asked)}"
+    asked = {"lake": row.lake, "sql": row.sql, "dialect": DIALECT, "time_zone": "UTC"}
+    return f"{reverse('optimizer:rewrite')}?{urlencode({**asked, 'max_age': age})}"
 
 
 MATERIALIZATIONS = ListSpec(

@@ -74,7 +74,10 @@ def test_a_link_fills_in_the_page_that_answers_queries(
     (link,) = re.findall(r'href="([^"]*)">Try it with its own query', text)
     form = client(people.owner).get(html.unescape(link)).content.decode()
     assert f"{SQL}</textarea>" in html.unescape(form)
-    assert re.search(r'name="max_age"[^>]*value="3600"|value="3600"[^>]*name="max_age"', form)
+    for name, value in (("max_age", "3600"), ("time_zone", "UTC")):
+        field = re.search(rf'<input[^>]*name="{name}"[^>]*>', form)
+        assert field is not None
+        assert f'value="{value}"' in field.group()
 
 
 def test_the_editor_checks_before_it_saves(hive: MaterializedLake, people: People) -> None:
