@@ -71,17 +71,17 @@ def test_a_check_hides_a_day_and_what_is_made_of_the_shop_is_there(
     wait(lambda: made_of_the_shop(demo), seconds=2 * A_RUN, what="tables made of the shop's")
     number = number_of(demo, "SELECT id FROM pipelines_materialization")
     page = alice.go(f"/pipelines/materializations/{number}/")
-    expect(page.get_by_text("Refreshed", exact=True)).to_be_visible()
+    expect(page.get_by_title("Refreshed")).to_be_visible()
     alice.keep("materialization")
     page.get_by_role("link", name="Try it with its own query").click()
     assert page.get_by_label("Query", exact=True).input_value() == shop_tables.REVENUE_SQL
     ada = opened("ada")
     page = ada.go("/pipelines/layers/lineage/")
     expect(page.locator(".lw-lineage")).to_contain_text(shop_tables.FACTS)
-    ada.keep("lineage")
+    ada.fits("lineage")
     number = number_of(demo, "SELECT id FROM pipelines_layer")
     ada.go(f"/pipelines/layers/{number}/")
-    ada.keep("layer")
+    ada.fits("layer")
     # The browser itself notes the pages that erin does not find.
     erin.complaints = [words for words in erin.complaints if "404" not in words]
     assert not erin.complaints
