@@ -27,6 +27,7 @@ POLICY = Path("/usr/sbin/policy-rc.d")
 USAGE = """Usage: ./lakewarden COMMAND
 
   demo [--detach]    set up everything, make a lake, serve the portal (PORT, else 8000)
+  demo --mend        in the demo that runs: take away the payments that were loaded twice
   test [TIER ...]    run the gates and the tests, or only some tiers of them:
                      gates unit component integration browser security faults;
                      only where it is named: trino (fetches 860 MB the first time)

@@ -6,12 +6,16 @@ from collections.abc import Sequence
 
 from stack.check import run_check
 from stack.demo import Demo, stop
+from stack.demo_checks import mend
 from stack.errors import StackError
 from stack.gate import run_gate
+from stack.places import var_directory
 from stack.say import console
 
 
 def _demo(arguments: Sequence[str]) -> int:
+    if list(arguments) == ["--mend"]:
+        return mend(var_directory())
     unknown = [word for word in arguments if word != "--detach"]
     port = os.environ.get("PORT", "8000")
     if unknown or not port.isdigit() or not 0 < int(port) < 65536:

@@ -22,11 +22,12 @@ from rich.table import Table
 from portal.connectors.metastore import Metastore
 from stack.dashboards import open_dashboards, trouble_front_ends
 from stack.demo_advice import AdviceStory
+from stack.demo_checks import CheckStory, set_up_readiness
 from stack.demo_days import N_PLAYED_DAYS, Made, Progress, played_days
 from stack.demo_optimizer import make_report_token, set_up_optimizer
 from stack.demo_shop import PASSWORD, open_shop
 from stack.errors import StackError
-from stack.lake import clicks, feed, live
+from stack.lake import clicks, live
 from stack.lake.plan import DATABASES
 from stack.ledger import Ledger
 from stack.people import ADMINS, DEMO_PASSWORD, OPERATORS, OWNERS, log_ins
@@ -142,13 +143,14 @@ class Demo:
         with Programs(programs.environment) as others:
             uri = self._report_uri
             story = AdviceStory(stack, others, self.made, uri, self._token_file)
-            self._play_days(stack, site, programs, formats, beside=beside, story=story)
+            checks = CheckStory(stack, others, self.made)
+            self._play_days(stack, site, programs, formats, beside=beside, stories=(story, checks))
         # Where nothing is left to make they wait for the page alone, which would come later.
         for server in servers if is_again else ():
             server.start()
         set_up_optimizer(stack, programs, self.made)
         make_report_token(programs, self.made, self._token_file)
-        self._set_up_readiness(stack, programs)
+        set_up_readiness(stack, programs, self.made)
         self._set_up_front_ends(stack, programs)
         capture = open_shop(stack, programs, self.made, site.settings)
         if capture is not None:
@@ -218,12 +220,12 @@ class Demo:
         formats: Future[None] | None,
         *,
         beside: Executor,
-        story: AdviceStory,
+        stories: tuple[AdviceStory, CheckStory],
     ) -> None:
         """Play the days that are not played yet, the oldest first; serve after the first.
 
         The first one may scan while `formats` are still being made, the others see them whole and
-        have their part of the advice's story beside the scan.
+        have their part of the stories beside the scan.
         """
         now, days = datetime.now(UTC), played_days()
         progress = Progress(self.var / "played.json", n_days=len(days))
@@ -234,7 +236,7 @@ class Demo:
                 left = progress.begin(day, days_ago=ago)
                 title = f"Day {day} of {len(days)}, {moment:%Y-%m-%d}: scan, notices, mails{left}"
                 with self.made.once(f"day {number}", title):
-                    told = beside.submit(story.play_day) if is_served else None
+                    told = beside.submit(_play, stories, ago) if is_served else None
                     programs.portal("daily_cycle", "--now", moment.isoformat(), "--lake", LAKE)
                     if told is not None:
                         told.result()
@@ -266,20 +268,6 @@ class Demo:
     @property
     def _token_file(self) -> Path:
         return self.var / "reports.token"
-
-    def _set_up_readiness(self, stack: Stack, programs: Programs) -> None:
-        """Declare by when a table's partitions are ready; the portal looks as soon as it runs."""
-        with Metastore.connect(stack.config()) as metastore:
-            has_feed = feed.is_there(metastore)
-        if not has_feed:
-            return
-        table = f"{feed.FEED.db}.{feed.FEED.table}"
-        with self.made.once("ready rule", f"By when partitions of {table} are ready") as todo:
-            if todo:
-                moment = datetime.now(UTC) - timedelta(days=feed.DAYS_DECLARED)
-                command = ["ready_rule", table, "--lake", LAKE, *feed.DECLARED]
-                command += ["--user", feed.OWNER, "--now", moment.isoformat()]
-                programs.portal(*command)
 
     def _set_up_front_ends(self, stack: Stack, programs: Programs) -> None:
         with step("StarRocks, simulated: two clusters of three front ends"):
@@ -355,6 +343,14 @@ class Demo:
             table.add_row(name, DEMO_PASSWORD, role)
         console.print(table)
         console.print(f"Mails: {self.var / 'mail'}   logs: {self.var / 'logs'}")
+
+
+def _play(stories: tuple[AdviceStory, CheckStory], days_ago: int) -> None:
+    """Play a day of advice, and on the last day what checks find."""
+    advice, checks = stories
+    advice.play_day()
+    if days_ago == 0:
+        checks.play()
 
 
 def _end_on_signals() -> None:

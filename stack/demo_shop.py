@@ -9,7 +9,7 @@ from stack.lake.shop import DB
 from stack.process import LOOPBACK, free_port
 from stack.programs import Programs
 from stack.say import step
-from stack.servers.portal import Capture
+from stack.servers.portal import Capture, ShopTables
 from stack.servers.shop_writer import ShopWriter
 from stack.servers.source_db import CAPTURE_PASSWORD, CAPTURE_USER, SourceDb
 from stack.stack import LAKE, Stack
@@ -24,7 +24,8 @@ def open_shop(
 ) -> Capture | None:
     """Start the shop and see to its pipeline; returns what captures it, not started yet.
 
-    None where the lake has no database for it: one that was made by an earlier version.
+    None where the lake has no database for it: one that was made by an earlier version. What is
+    made of the captured tables is defined by a program of its own, once they are in the lake.
     """
     with Metastore.connect(stack.config()) as metastore:
         if SHOP.name not in metastore.databases():
@@ -47,4 +48,7 @@ def open_shop(
             command += ["--server-id", str(_SERVER_ID)]
             command += ["--patterns", f"{DB}.*", "--target-db", SHOP.name]
             programs.portal(*command)
+    tables = ShopTables(stack.var, ledger=ledger, settings=settings, lakes=stack.lakes_file)
+    if not tables.is_done:
+        tables.start()
     return Capture(stack.var, ledger=ledger, settings=settings)

@@ -1,6 +1,7 @@
 """The page of answering a query from aggregates: the form, and both texts side by side.
 
-Nothing that is given is stored: while tables are read the page sends its form again by itself.
+A link may fill the form in. Nothing that is given is stored: while tables are read the page sends
+its form again by itself.
 """
 
 from django import forms
@@ -76,7 +77,7 @@ class RewriteForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 def query(request: HttpRequest) -> HttpResponse:
     """Take a query; one that is refused stays in the form with the reason."""
-    form = RewriteForm(request.POST or None)
+    form = RewriteForm(request.POST or None, initial=request.GET.dict())
     found, status = None, 200
     if request.method == "POST":
         found = _rewritten(request, form) if form.is_valid() else None

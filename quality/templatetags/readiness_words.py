@@ -1,4 +1,4 @@
-"""Template filter of minutes on the app's pages."""
+"""Template filters of minutes and measured values on the app's pages."""
 
 from django import template
 
@@ -12,3 +12,11 @@ def minutes(value: int) -> str:
         if value and value % size == 0:
             return f"{value // size} {unit}"
     return f"{value} min"
+
+
+@register.filter
+def figure(value: float | None) -> str:
+    """Say a measured value or its bound as its result does: 155, 12,618.4, none."""
+    if value is None:
+        return "none"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.6g}"

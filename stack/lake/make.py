@@ -20,6 +20,7 @@ from portal.connectors.metastore import Metastore
 from stack.lake.ages import age_table
 from stack.lake.feed import make_feed
 from stack.lake.live import make_live
+from stack.lake.payments import make_payments
 from stack.lake.plan import DATABASES, tables
 from stack.lake.session import open_session
 from stack.lake.special import VIEWED, make_transactional, make_view, move_to_odd_places
@@ -127,7 +128,9 @@ def main() -> None:
             age(spec)
         say(f"ages of {sum(len(spec.parts) for spec in specs)} partitions")
         make_live(metastore, now=now)
-        make_feed(metastore, today=now.astimezone(config.zone).date())
+        today = now.astimezone(config.zone).date()
+        make_feed(metastore, today=today)
+        make_payments(metastore, today=today)
         move_to_odd_places(metastore, root)
         say("odd places")
 

@@ -15,6 +15,8 @@ import pymysql
 DB = "shop"
 SECONDS = 20.0
 _CUSTOMERS, _ORDERS = 300, 2000
+_MINUTES_OF_PAST = 14 * 24 * 60
+"""Over how long its first orders came."""
 _PER_BEAT = 6
 _STATES = ("new", "paid", "shipped", "returned")
 _GOODS = ("kettle", "lamp", "mug", "pan", "towel", "vase", "clock", "rug")
@@ -56,8 +58,9 @@ class Shop:
         self._link.begin()
         for number in range(_CUSTOMERS):
             self._customer(number)
-        for _ in range(_ORDERS):
-            self._order()
+        for number in range(_ORDERS, 0, -1):
+            state = self._random.choice(_STATES)
+            self._order(state=state, minutes_ago=number * _MINUTES_OF_PAST // _ORDERS)
         self._link.commit()
 
     def beat(self) -> None:
@@ -86,7 +89,7 @@ class Shop:
             *(name, f"customer{number}@example.com", city),
         )
 
-    def _order(self) -> None:
+    def _order(self, *, state: str = "new", minutes_ago: int = 0) -> None:
         lines = [
             (self._random.choice(_GOODS), self._random.randint(1, 5), self._price())
             for _ in range(self._random.randint(1, 3))
@@ -94,8 +97,8 @@ class Shop:
         total = sum((quantity * price for _, quantity, price in lines), Decimal(0))
         order = self._run(
             "INSERT INTO orders (customer_id, state, total, ordered_at)"
-            " VALUES (%s, 'new', %s, now())",
-            *(self._random.randint(1, _CUSTOMERS), total),
+            " VALUES (%s, %s, %s, now() - INTERVAL %s MINUTE)",
+            *(self._random.randint(1, _CUSTOMERS), state, total, minutes_ago),
         )
         for number, line in enumerate(lines, start=1):
             self._run("INSERT INTO order_lines VALUES (%s, %s, %s, %s, %s)", order, number, *line)

@@ -138,3 +138,25 @@ class Capture(_Loop):
 
     name = "capture"
     word = "cdc_capture"
+
+
+class ShopTables(_PortalProcess):
+    """`python -m stack.lake.shop_tables`: defines what is made of the shop's tables, then ends."""
+
+    name = "shop-tables"
+
+    def __init__(
+        self, var: Path, *, ledger: Ledger, settings: Mapping[str, str], lakes: Path
+    ) -> None:
+        super().__init__(var, ledger=ledger, settings=settings)
+        self._lakes, self._mark = lakes, var / "shop-tables.made"
+
+    @property
+    def is_done(self) -> bool:
+        """Whether they were defined once."""
+        return self._mark.exists()
+
+    def command(self) -> Sequence[str]:
+        """Return the module's argv."""
+        module = (sys.executable, "-m", "stack.lake.shop_tables")
+        return [*module, str(self._lakes), str(self._mark)]

@@ -67,7 +67,7 @@ def plan(known: Known) -> Plan:
 def _needs_full(known: Known) -> str:
     """Return why only a full computation is right; empty: none is needed."""
     if known.is_new:
-        return "It has not been computed yet."
+        return "It had not been computed before."
     if known.is_asked_full:
         return "Somebody asked for it."
     if known.is_redefined:

@@ -7,6 +7,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from pipelines.cdc.applying.domain.hudi_settings import VERSION
 from pipelines.commits.jobs.changes import WEIGHT
 from pipelines.materialized.domain.definition import Definition
 from pipelines.materialized.domain.kept_columns import OWN
@@ -44,7 +45,9 @@ class Projection:
                     f"GROUP BY {name}: {table.name} has a column of that name, which Spark would "
                     "group by. Write the expression into GROUP BY.",
                 )
-        taken = [one for one in lower if one == WEIGHT or one.startswith(OWN)]
+        # The version of a captured table is no column that is made here.
+        own = {one for one in lower if one.startswith(OWN)} - {VERSION}
+        taken = sorted(own | ({WEIGHT} & lower))
         if taken:
             raise RuleViolation(
                 "materialized.definition",

@@ -23,7 +23,7 @@ from pipelines.materialized.services.definitions import (
 )
 from pipelines.materialized.services.requests import open_run_of
 from pipelines.materialized.ui.forms import STARTING, MaterializationForm
-from pipelines.materialized.ui.tables import MATERIALIZATIONS, REFRESHES, row_url
+from pipelines.materialized.ui.tables import MATERIALIZATIONS, REFRESHES, row_url, try_url
 from portal.lake.errors import PortalError
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import list_response
@@ -52,6 +52,7 @@ def materialization(request: HttpRequest, number: int) -> HttpResponseBase:
         "uses": uses_of(found),
         "days": days_of(found),
         "kept_days": KEPT_DAYS,
+        "try_url": try_url(found),
     }
     return list_response(request, REFRESHES, filterset=filterset, context=context)
 

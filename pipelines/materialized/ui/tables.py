@@ -1,16 +1,32 @@
 """The columns of the lists of materializations and of refreshes."""
 
+from urllib.parse import urlencode
+
 from django.urls import reverse
 
+from pipelines.materialized.domain.definition import DIALECT
 from pipelines.materialized.selectors.materializations import ORDERS, REFRESH_ORDERS
 from pipelines.models import Materialization
 from portal.ui.lists.answers import ListSpec
 from portal.ui.lists.tables import Column
 
+_MOST_AGE_SECONDS = 3_600
+
 
 def row_url(row: Materialization) -> str:
     """Return the page of a materialization."""
     return reverse("pipelines:materialization", args=[row.pk])
+
+
+def try_url(row: Materialization) -> str:
+    """Return the page that answers queries, filled in with the query that is kept.
+
+    What was read of the sources may be as old as queries may read it: a source that is written all
+    the time would else be read again and again. Days are those of UTC, as a refresh computes them.
+    """
+    age = min(row.max_lag_minutes * 60, _MOST_AGE_SECONDS)
+    asked = {"lake": row.lake, "sql": row.sql, "dialect": DIALECT, "time_zone": "UTC"}
+    return f"{reverse('optimizer:rewrite')}?{urlencode({**asked, 'max_age': age})}"
 
 
 MATERIALIZATIONS = ListSpec(

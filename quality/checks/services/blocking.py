@@ -28,6 +28,20 @@ def held_back(rule: FreshnessRule, periods: Sequence[ExpectedPartition]) -> dict
     return {start: reason for start, reason in found.items() if reason}
 
 
+def look_soon(row: CheckSet, results: Sequence[RuleResult], *, now: datetime) -> None:
+    """Have the periods of a table looked at again at once where a rule that blocks has passed.
+
+    The freshness rule would else come to them minutes later, or in an hour.
+    """
+    has_passed = any(
+        one.severity == Severity.BLOCK.value and one.outcome == Outcome.PASSED.value
+        for one in results
+    )
+    if has_passed:
+        rules = FreshnessRule.objects.filter(lake=row.lake, db=row.db, table=row.table)
+        rules.filter(look_at__gt=now).update(look_at=now)
+
+
 class Marks:
     """The gate of those who mark partitions themselves."""
 

@@ -20,6 +20,7 @@ from quality.checks.domain.metrics import COMPARED
 from quality.checks.domain.reasons import Reason
 from quality.checks.domain.rules import Rule, Severity
 from quality.checks.domain.windows import Reading
+from quality.checks.services.blocking import look_soon
 from quality.checks.services.followers import tell_judged, tell_unmeasured
 from quality.checks.services.from_comparisons import source_differences
 from quality.checks.services.problems import unmeasured_note
@@ -100,6 +101,7 @@ def _take(run: Run, measured: Measured) -> int:
             ]
             results += _judge(row, rule, judged, at=at, known_at=known_at)
         tell_judged(row, results, now=at)
+        look_soon(row, results, now=at)
     row.measured_at = at
     row.save(update_fields=["problem", "measured_at"])
     return 1

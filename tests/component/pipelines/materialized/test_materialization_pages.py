@@ -1,5 +1,7 @@
 """The pages and the API of materializations."""
 
+import html
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -94,6 +96,23 @@ def test_the_list_is_filtered_by_state(
     for one in ("new", "fresh", "paused", "problem"):
         csv = page(people.owner, "materializations", query=f"?format=csv&state={one}")
         assert len(csv.splitlines()) == 1 + (one == state)
+
+
+def test_a_link_fills_in_the_page_that_answers_queries(
+    found: Materialization, people: People
+) -> None:
+    assert "Try it" not in page(people.owner, "materialization", found.pk), "it is not computed"
+    Materialization.objects.update(
+        types={"keys": ["string"], "arguments": []}, positions={}, max_lag_minutes=90
+    )
+    text = page(people.owner, "materialization", found.pk)
+    (link,) = re.findall(r'href="([^"]*)">Try it with its own query', text)
+    form = client(people.owner).get(html.unescape(link)).content.decode()
+    assert f"{SQL}</textarea>" in html.unescape(form)
+    for name, value in (("max_age", "3600"), ("time_zone", "UTC")):
+        field = re.search(rf'<input[^>]*name="{name}"[^>]*>', form)
+        assert field is not None
+        assert f'value="{value}"' in field.group()
 
 
 def test_the_editor_checks_before_it_saves(hive: MaterializedLake, people: People) -> None:

@@ -132,6 +132,27 @@ def look(now: datetime) -> ExpectedPartition:
     return ExpectedPartition.objects.get(spec=f"dt={WINDOW}")
 
 
+def test_a_period_that_waited_for_its_check_is_looked_at_as_soon_as_it_passed(
+    hive: FlagLake, people: People
+) -> None:
+    name = f"dt={WINDOW}"
+    hive.names["notes"] = [name]
+    hive.parameters[name] = {"note": "stays", FLAG: "false"}
+    what = Declared("dt", TimeFormat.DAY, delay_minutes=0)
+    rule_declare("main", "shop.notes", what, version=None, user=people.owner, now=NOW)
+    row = declare(people.owner, NOW)
+    run = check_request(row, by="olga", now=NOW)
+    measure(row, run, AFTER, 4)
+    look(AFTER)
+    later = FreshnessRule.objects.get().look_at
+    assert later > AFTER
+    measure(row, run, AFTER + timedelta(seconds=9), 4)
+    assert FreshnessRule.objects.get().look_at == later, "it failed again"
+    measure(row, run, AFTER + timedelta(seconds=10), 9)
+    assert FreshnessRule.objects.get().look_at == AFTER + timedelta(seconds=10)
+    assert look(AFTER + timedelta(minutes=1)).standing == "READY"
+
+
 def test_a_blocking_rule_keeps_a_period_unready_until_two_people_override_it(
     hive: FlagLake, people: People
 ) -> None:

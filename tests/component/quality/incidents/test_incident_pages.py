@@ -112,8 +112,8 @@ def test_one_incident_shows_its_windows_and_its_history(row: Incident, people: P
     text = page(people.owner, "incident", row.pk)
     for said in ("enough of shop.notes", "row_count is 4, below the minimum of 5", DAY, "opened"):
         assert said in text
-    for number in ("4.0", "5.0"):
-        assert number in text
+    for name, number in (("Value", "4"), ("Lower bound", "5"), ("Upper bound", "none")):
+        assert f'data-title="{name}">{number}</td>' in text
     page(people.stranger, "incident", row.pk, status=404)
 
 
