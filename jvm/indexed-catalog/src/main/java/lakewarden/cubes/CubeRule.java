@@ -78,7 +78,7 @@ final class CubeRule extends Rule<LogicalPlan> {
     if (wap != null) {
       throw new Unfit("the session reads the branch %s by spark.wap.branch", wap);
     }
-    Query query = new Query(aggregate);
+    Query<Leaf> query = new Query<>(aggregate, Leaf::of);
     Candidate best = null;
     for (Leaf leaf : query.leaves) {
       if (facts.contains(leaf.relation)) {
@@ -115,7 +115,7 @@ final class CubeRule extends Rule<LogicalPlan> {
     }
   }
 
-  private Candidate candidate(Query query, Leaf fact, String name) {
+  private Candidate candidate(Query<Leaf> query, Leaf fact, String name) {
     try {
       Cube cube = Cube.of(fact, name);
       Joins joins = new Joins(query, fact, cube);
@@ -133,7 +133,7 @@ final class CubeRule extends Rule<LogicalPlan> {
               name, fact.name(), covered.rows, covered.freshRows,
               covered.fresh.size());
       LogicalPlan plan =
-          new Answer(session, query, joins, cube, covered, " [" + note + "]").plan();
+          new CubeAnswer(session, query, joins, cube, covered, " [" + note + "]").plan();
       return new Candidate(plan, cube.rows(), note, Part.isReporting(fact.table));
     } catch (Unfit e) {
       String reason =
