@@ -73,19 +73,14 @@ def fact_rows() -> list[tuple[Any, ...]]:
     return rows
 
 
-def in_one(queries: Sequence[str]) -> str:
-    """Return a query that gives the rows of many, with their types."""
+def rows_of(spark: SparkSession, queries: Sequence[str]) -> list[Counter[tuple[str, str]]]:
+    """Return the rows of queries with their types, which one job reads."""
     parts = [
         " ".join([f"SELECT {n} AS n, to_json(struct(*)) AS r, typeof(struct(*)) AS t FROM ({one})"])
         for n, one in enumerate(queries)
     ]
-    return " UNION ALL ".join(parts)
-
-
-def rows_of(spark: SparkSession, queries: Sequence[str]) -> list[Counter[tuple[str, str]]]:
-    """Return the rows of queries with their types, which one job reads."""
     found: list[Counter[tuple[str, str]]] = [Counter() for _ in queries]
-    for row in spark.sql(in_one(queries)).collect():
+    for row in spark.sql(" UNION ALL ".join(parts)).collect():
         found[row.n][row.r, row.t] += 1
     return found
 

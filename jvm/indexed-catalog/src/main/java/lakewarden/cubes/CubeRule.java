@@ -43,7 +43,8 @@ final class CubeRule extends Rule<LogicalPlan> {
       return facts.isEmpty() ? null : answered(aggregate, facts);
     } catch (Unfit e) {
       Answers.say("No cube is used: " + e.getMessage());
-    } catch (RuntimeException | LinkageError e) {
+    } catch (Exception | LinkageError e) {
+      // Scala declares no exceptions, and a query must not fail where it could do without us.
       Answers.say("No cube is used: " + e);
       LOG.warn("A query is answered without cubes", e);
     }

@@ -153,7 +153,7 @@ final class Kept extends View {
     } catch (Unfit e) {
       throw e;
     } catch (RuntimeException e) {
-      throw new Unfit("its commits cannot be read: %s", e);
+      throw new Unfit("it is no Hudi table whose commits can be read: %s", e);
     }
     throw new Unfit("it has not been computed yet");
   }

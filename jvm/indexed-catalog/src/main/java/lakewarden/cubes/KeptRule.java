@@ -63,7 +63,8 @@ final class KeptRule extends Rule<LogicalPlan> {
       }
     } catch (Unfit e) {
       Answers.say("No materialization is used: " + e.getMessage());
-    } catch (RuntimeException | LinkageError e) {
+    } catch (Exception | LinkageError e) {
+      // Scala declares no exceptions, and a query must not fail where it could do without us.
       Answers.say("No materialization is used: " + e);
       LOG.warn("A query is answered without materializations", e);
     }
