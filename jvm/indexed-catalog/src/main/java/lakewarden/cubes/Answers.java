@@ -9,6 +9,9 @@ import org.apache.spark.sql.execution.QueryExecution;
 public final class Answers {
   private static final ThreadLocal<List<String>> HEARD = new ThreadLocal<>();
 
+  private static final String NOTHING =
+      "No aggregate of a table that has cubes, and no setting that names materializations.";
+
   private Answers() {}
 
   /** One line a cube: what it answers, or the first rule that failed. Nothing is run. */
@@ -25,7 +28,7 @@ public final class Answers {
     } finally {
       HEARD.remove();
     }
-    return heard.isEmpty() ? List.of("No aggregate of a table that has cubes, or that materializations are looked at for.") : heard;
+    return heard.isEmpty() ? List.of(NOTHING) : heard;
   }
 
   static void say(String line) {

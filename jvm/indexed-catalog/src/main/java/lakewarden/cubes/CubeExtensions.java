@@ -7,7 +7,10 @@ import org.apache.spark.sql.catalyst.rules.Rule;
 import scala.runtime.AbstractFunction1;
 import scala.runtime.BoxedUnit;
 
-/** `spark.sql.extensions=lakewarden.cubes.CubeExtensions`: aggregates are answered from cubes and materializations. */
+/**
+ * `spark.sql.extensions=lakewarden.cubes.CubeExtensions`: aggregates are answered from cubes and
+ * materializations.
+ */
 public final class CubeExtensions extends AbstractFunction1<SparkSessionExtensions, BoxedUnit> {
   @Override
   public BoxedUnit apply(SparkSessionExtensions extensions) {

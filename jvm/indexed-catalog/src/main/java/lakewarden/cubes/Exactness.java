@@ -12,6 +12,9 @@ import org.apache.spark.sql.types.LongType;
 /** Whether sums, averages and extremes are the same in whatever order rows are added. */
 final class Exactness {
   private static final BigDecimal DOUBLES = new BigDecimal(1L << 53);
+  /** Of the sums that are kept, one fewer than Spark's own, so that two can be added. */
+  private static final BigDecimal DIGITS = BigDecimal.ONE.movePointRight(37);
+
   private static final BigDecimal LONGS = new BigDecimal(Long.MAX_VALUE);
 
   private final SQLConf conf;
@@ -49,8 +52,10 @@ final class Exactness {
     whole(type, measure);
   }
 
-  private static void whole(DataType type, View.Term measure) {
-    if (States.isWideDecimal(type)) {
+  private void whole(DataType type, View.Term measure) {
+    boolean isLong =
+        type instanceof DecimalType && largestSum(measure, type).compareTo(DIGITS) >= 0;
+    if (isLong || States.isWideDecimal(type)) {
       throw new Unfit("sums of %s have more than 38 digits", measure.name);
     }
     if (!Catalyst.isIntegral(type) && !(type instanceof DecimalType)) {

@@ -76,11 +76,14 @@ final class Kept extends View {
       Part part = new Part(Definition.text(join, "table"), positions);
       String alias = Definition.text(join, "alias");
       for (JsonNode pair : join.required("on")) {
-        part.on.add(new String[] {pair.required(0).asText(), alias + "." + pair.required(1).asText()});
+        String joined = alias + "." + pair.required(1).asText();
+        part.on.add(new String[] {pair.required(0).asText(), joined});
       }
       parts.put(alias, part);
     }
-    said.required("columns").fields().forEachRemaining(one -> columns.put(one.getKey(), one.getValue().asText()));
+    said.required("columns")
+        .fields()
+        .forEachRemaining(one -> columns.put(one.getKey(), one.getValue().asText()));
     select(said);
     askedAt = note.path("asked_at").asLong(0);
     rows = note.path("n_rows").isNumber() ? note.path("n_rows").decimalValue() : null;
