@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,7 @@ class Materialized:
     sources: Mapping[str, Source]
     sql: str = EVERYTHING
     owner: str = "me"
+    asked_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     past: tuple[Past, ...] = BY_CHANGES
 
     @property
@@ -78,7 +79,8 @@ class Materialized:
         told: list[str] = []
         one = Refresh(
             self.spark, read_definition(self.sql), self.sources, self.target,
-            f"file:{self.place}__distinct", Dying(dying), told.append, self.past,
+            f"file:{self.place}__distinct", Dying(dying), told.append,
+            self.asked_at, self.past,
         )  # fmt: skip
         return one.run(is_full=is_full)
 

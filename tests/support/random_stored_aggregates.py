@@ -1,7 +1,14 @@
 """Random stored aggregates of two small tables, and queries that they may answer."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import date, timedelta
+from decimal import Decimal
 from random import Random
+from typing import Any
+
+from pyspark.sql import SparkSession
 
 from portal.lake.aggregates import StoredAggregate, StoredDimension, StoredJoin, StoredMeasure
 
@@ -10,6 +17,7 @@ FACT_COLUMNS = {
     "price": "decimal(9,2)", "buyer": "int",
 }  # fmt: skip
 SHOP_COLUMNS = {"id": "int", "city": "string", "size": "int"}
+SHOPS = [(0, "Ulm", 5), (1, "Bonn", 10), (2, None, 30), (3, "Aachen", 20), (3, "Bonn", 21)]
 DIMENSIONS = {
     "state": ("fact.state", "string"), "day": ("fact.day", "date"), "qty": ("fact.qty", "int"),
     "city": ("s.city", "string"), "yr": ("year(fact.day)", "int"),
@@ -42,6 +50,39 @@ KEYS = {
     "state": "f.state", "day": "f.day", "qty": "f.qty", "city": "s.city", "yr": "year(f.day)",
     "up": "upper(f.state)",
 }  # fmt: skip
+
+
+def fact_rows() -> list[tuple[Any, ...]]:
+    """Return rows of the first table, the same ones each time."""
+    dice = Random(7)
+    states, days = ("paid", "open", "sent", "päid", None), (None, *range(0, 140, 9))
+    rows = []
+    for n in range(400):
+        day, quarters = dice.choice(days), dice.choice((None, *range(-3, 30)))
+        rows.append(
+            (
+                n,
+                dice.choice((None, *range(5))),
+                None if day is None else date(2023, 12, 1) + timedelta(days=day),
+                dice.choice(states),
+                dice.choice((None, *range(-1, 8))),
+                None if quarters is None else Decimal(quarters) / 4,
+                dice.choice((None, *range(9))),
+            )
+        )
+    return rows
+
+
+def rows_of(spark: SparkSession, queries: Sequence[str]) -> list[Counter[tuple[str, str]]]:
+    """Return the rows of queries with their types, which one job reads."""
+    parts = [
+        " ".join([f"SELECT {n} AS n, to_json(struct(*)) AS r, typeof(struct(*)) AS t FROM ({one})"])
+        for n, one in enumerate(queries)
+    ]
+    found: list[Counter[tuple[str, str]]] = [Counter() for _ in queries]
+    for row in spark.sql(" UNION ALL ".join(parts)).collect():
+        found[row.n][row.r, row.t] += 1
+    return found
 
 
 @dataclass

@@ -77,6 +77,8 @@ def _staleness(
             return f"{name} is not known here"
         if has is None or not _is_same(has.table_id, facts):
             return f"it was computed from another table of the name {name}"
+        if not facts.can_be_pinned:
+            return f"the columns of {name} changed after its last commit"
         if has.commit != str(facts.snapshot_id or ""):
             behind.append(name)
     if not behind:

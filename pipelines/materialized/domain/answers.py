@@ -1,12 +1,15 @@
 """Describes a materialization as who rewrites queries compares it with them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+import msgspec
 import sqlglot
 from sqlglot import exp
 
 from pipelines.materialized.domain.definition import DIALECT, Definition
-from pipelines.materialized.domain.kept_columns import state
+from pipelines.materialized.domain.kept_columns import OWN, ROWS, state
 from pipelines.materialized.domain.messages import Types
 from portal.lake.aggregates import StoredDimension, StoredJoin, StoredMeasure
 from portal.lake.names import quoted
@@ -47,6 +50,8 @@ def answering(definition: Definition, types: Types) -> Answering:
         Unanswering: its joins or its columns are not written as queries are compared.
     """
     names = _Names(definition)
+    if any(one.name == "rows" for one in definition.keys):
+        raise Unanswering("a dimension is called rows; give it another name")
     return Answering(
         tuple(names.join(n) for n in range(len(definition.joins))),
         tuple(
@@ -54,11 +59,39 @@ def answering(definition: Definition, types: Types) -> Answering:
             for one, kind in zip(definition.keys, types.keys, strict=True)
         ),
         tuple(
-            StoredMeasure(f"m{n}", names.qualified(sql), kind, _states(definition, n, kind))
+            # No dimension is called so: what is kept of both lies side by side.
+            StoredMeasure(f"{OWN}m{n}", names.qualified(sql), kind, _states(definition, n, kind))
             for n, (sql, kind) in enumerate(zip(definition.arguments, types.arguments, strict=True))
         ),
         tuple(names.qualified(one) for one in _conjuncts(definition.where)),
     )
+
+
+def described(
+    definition: Definition, types: Types, columns: Mapping[str, Mapping[str, str]], time_zone: str
+) -> dict[str, Any]:
+    """Return what a commit says of its rows to readers that have no portal to ask.
+
+    `columns` are the types that columns of the sources had, by table.
+
+    Raises:
+        Unanswering: its joins or its columns are not written as queries are compared.
+    """
+    said = answering(definition, types)
+    aliases = {FACT: definition.fact.name} | {one.alias: one.table for one in said.joins}
+    found: dict[str, Any] = msgspec.to_builtins(said)
+    return found | {
+        "version": 1,
+        "fact": definition.fact.name,
+        "rows_column": ROWS,
+        "time_zone": time_zone,
+        "columns": {
+            f"{alias}.{name.lower()}": kind
+            for alias, table in aliases.items()
+            for name, kind in columns[table].items()
+            if name.lower() in definition.columns
+        },
+    }
 
 
 class _Names:

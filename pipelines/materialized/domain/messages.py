@@ -76,6 +76,12 @@ class Note(msgspec.Struct, frozen=True):
     definition: str
     """The digest of the definition that it was computed by."""
     n_since_full: int = 0
+    n_rows: int | None = None
+    """Rows of the sources that are in it; None: nobody counted them."""
+    asked_at: int = 0
+    """When the refresh was asked for, in seconds since 1970."""
+    answers: dict[str, Any] | None = None
+    """What Spark's session extension compares queries with; None: no query is answered from it."""
 
 
 def read_request(params: Any) -> Request:

@@ -1,6 +1,6 @@
 """Names and types of the columns by which a materialization is kept."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
@@ -42,6 +42,8 @@ class Kept:
 
     definition: Definition
     schema: T.StructType
+    columns: Mapping[str, Mapping[str, str]]
+    """The types of the sources' columns, by table."""
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -94,6 +94,7 @@ def refresh(spark: SparkSession, job: JobContext, order: Order) -> Refreshed:
         f"{order.location}{DISTINCT}",
         Failpoints.from_environment(),
         tell,
+        job.now,
         order.past,
     )
     return _done(one, order)

@@ -6,8 +6,9 @@ commits its sources were read. So a refresh that was killed is repeated, and cha
 
 import hashlib
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
@@ -17,6 +18,7 @@ from pipelines.commits.domain.marks import Written
 from pipelines.commits.domain.positions import NOTHING, Kind, Meaning, Position
 from pipelines.commits.jobs.changes import Changes, Source
 from pipelines.commits.jobs.target import REPLACE, Target
+from pipelines.materialized.domain.answers import Unanswering, described
 from pipelines.materialized.domain.costs import Past
 from pipelines.materialized.domain.definition import Definition
 from pipelines.materialized.domain.kept_columns import GROUP, ROWS, VALUE
@@ -69,6 +71,7 @@ class Refresh:
     distinct_location: str
     failpoints: Failpoints
     tell: Tell
+    asked_at: datetime
     past: tuple[Past, ...] = ()
     numbers: Numbers = field(default_factory=Numbers)
 
@@ -101,7 +104,8 @@ class Refresh:
         frames = {name: source.read_at(positions[name]) for name, source in self.sources.items()}
         for table in self.definition.tables:
             self.projection.check_names(table, frames[table.name].columns)
-        found = Kept(self.definition, self._projected(frames).schema)
+        columns = {name: dict(frame.dtypes) for name, frame in frames.items()}
+        found = Kept(self.definition, self._projected(frames).schema, columns)
         found.check()
         return found
 
@@ -127,9 +131,7 @@ class Refresh:
                 self._move(kept, said, wanted)
         if found.way is Way.FULL:
             self._compute(kept, wanted)
-        counted = F.count(F.lit(1)).alias("groups"), F.sum(ROWS).alias("rows")
-        total = self.target.read().agg(*counted).collect()[0]
-        self.numbers.n_groups, self.numbers.n_rows = total["groups"], total["rows"] or 0
+        self.numbers.n_groups, self.numbers.n_rows = self._total()
         return Done(found, wanted, self.numbers, kept)
 
     def _unfinished(self, newest: Mapping[str, Position]) -> Mapping[str, Position] | None:
@@ -218,9 +220,7 @@ class Refresh:
             for one in self.definition.joins
         }
         signed = self.projection.rows(rows, dimensions)
-        changes = states.netted(kept, signed)
-        if self.definition.distinct:
-            changes = changes.persist()  # else they are read once
+        changes = states.netted(kept, signed).persist()
         merged = states.merged(kept, changes, self.target.read()).persist()
         try:
             found = merged.agg(
@@ -230,15 +230,19 @@ class Refresh:
             ).collect()[0]
             self.numbers.n_changed_groups = found["n"]
             self.numbers.n_dirty_groups = found["n_dirty"]
+            n_groups, n_rows = 0, _note(said).n_rows
+            if found["n_dirty"] or n_rows is None:
+                n_groups, n_rows = self._total()
             refused = plan_groups(
                 n_dirty=found["n_dirty"],
-                n_groups=self.target.read().count() if found["n_dirty"] else 0,
+                n_groups=n_groups,
                 n_impossible=found["n_impossible"],
             )
             if refused is not None:
                 self.tell(f"{refused.way}: {refused.reason}")
                 return refused
-            note = self._noted(_note(said).n_since_full + 1)
+            n_rows += states.n_more(changes)
+            note = self._noted(kept, _note(said).n_since_full + 1, n_rows)
             counts = self._counts(kept)
             if counts is not None and not self._is_at(wanted):
                 self.tell("distinct values")
@@ -267,7 +271,7 @@ class Refresh:
 
     def _move(self, kept: Kept, said: Written, wanted: Mapping[str, Position]) -> None:
         """Say that the table is at newer commits, which changed no row."""
-        note = self._noted(_note(said).n_since_full)
+        note = self._noted(kept, _note(said).n_since_full, _note(said).n_rows)
         counts = self._counts(kept)
         if counts is not None and not self._is_at(wanted):
             counts.target.write(_nothing(counts.target), wanted, note=note)
@@ -277,13 +281,18 @@ class Refresh:
         """Compute everything, in the place of what is there."""
         self.tell("all rows")
         rows = self.rows(wanted)
-        note = self._noted(0)
-        counts = self._counts(kept)
-        if counts is not None:
-            self.tell("distinct values")
-            with self.failpoints.step("distinct"):
-                counts.replace(states.once(with_group(rows, kept.keys)), wanted, note)
-        self._write(kept, states.of_rows(kept, rows), wanted, note, operation=REPLACE)
+        new = states.of_rows(kept, rows).persist()
+        try:
+            n_rows = new.agg(F.sum(ROWS)).collect()[0][0] or 0
+            note = self._noted(kept, 0, n_rows)
+            counts = self._counts(kept)
+            if counts is not None:
+                self.tell("distinct values")
+                with self.failpoints.step("distinct"):
+                    counts.replace(states.once(with_group(rows, kept.keys)), wanted, note)
+            self._write(kept, new, wanted, note, operation=REPLACE)
+        finally:
+            new.unpersist()
 
     def _write(
         self,
@@ -331,8 +340,21 @@ class Refresh:
         said = self._counted()
         return said is not None and said.positions == dict(wanted)
 
-    def _noted(self, n_since_full: int) -> str:
-        return msgspec.json.encode(Note(digest(self.definition), n_since_full)).decode()
+    def _total(self) -> tuple[int, int]:
+        """Return how many groups the table has, and how many rows are in them."""
+        counted = F.count(F.lit(1)).alias("groups"), F.sum(ROWS).alias("rows")
+        total = self.target.read().agg(*counted).collect()[0]
+        return total["groups"], total["rows"] or 0
+
+    def _noted(self, kept: Kept, n_since_full: int, n_rows: int | None) -> str:
+        answers = None
+        with suppress(Unanswering):  # only queries miss it
+            zone = str(self.spark.conf.get("spark.sql.session.timeZone"))
+            answers = described(self.definition, kept.types, kept.columns, zone)
+        note = Note(
+            digest(self.definition), n_since_full, n_rows, int(self.asked_at.timestamp()), answers
+        )
+        return msgspec.json.encode(note).decode()
 
     def _projected(self, frames: Mapping[str, DataFrame]) -> DataFrame:
         return self.projection.rows(frames[self.definition.fact.name], frames)

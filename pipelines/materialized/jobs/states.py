@@ -76,6 +76,11 @@ def once(rows: DataFrame) -> DataFrame:
     return rows.withColumnRenamed(WEIGHT, _NET)
 
 
+def n_more(changes: DataFrame) -> int:
+    """Return by how many rows netted changes are more than what was there."""
+    return int(changes.agg(F.sum(_NET)).collect()[0][0] or 0)
+
+
 def merged(kept: Kept, changes: DataFrame, old: DataFrame) -> DataFrame:
     """Return the new states of groups that netted changes concern.
 

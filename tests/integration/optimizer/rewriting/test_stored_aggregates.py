@@ -1,12 +1,9 @@
 """Random queries give the same rows and types from stored aggregates as from their tables."""
 
 import os
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
-from random import Random
+from datetime import UTC, datetime
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -19,7 +16,10 @@ from portal.lake.aggregates import SourceCommit
 from tests.support.random_stored_aggregates import (
     FACT_COLUMNS,
     SHOP_COLUMNS,
+    SHOPS,
     RandomAggregates,
+    fact_rows,
+    rows_of,
 )
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
@@ -29,24 +29,7 @@ FACT, SHOP = "global_temp.sa_fact", "global_temp.sa_shop"
 
 
 def _make_tables(spark: SparkSession) -> dict[str, TableFacts]:
-    dice = Random(7)
-    states, days = ("paid", "open", "sent", "päid", None), (None, *range(0, 140, 9))
-    rows = []
-    for n in range(400):
-        day, quarters = dice.choice(days), dice.choice((None, *range(-3, 30)))
-        rows.append(
-            (
-                n,
-                dice.choice((None, *range(5))),
-                None if day is None else date(2023, 12, 1) + timedelta(days=day),
-                dice.choice(states),
-                dice.choice((None, *range(-1, 8))),
-                None if quarters is None else Decimal(quarters) / 4,
-                dice.choice((None, *range(9))),
-            )
-        )
-    shops = [(0, "Ulm", 5), (1, "Bonn", 10), (2, None, 30), (3, "Aachen", 20), (3, "Bonn", 21)]
-    for name, columns, given in ((FACT, FACT_COLUMNS, rows), (SHOP, SHOP_COLUMNS, shops)):
+    for name, columns, given in ((FACT, FACT_COLUMNS, fact_rows()), (SHOP, SHOP_COLUMNS, SHOPS)):
         declared = ", ".join(f"{column} {kind}" for column, kind in columns.items())
         _show(spark.createDataFrame(given, declared), name)
     return {
@@ -58,18 +41,6 @@ def _make_tables(spark: SparkSession) -> dict[str, TableFacts]:
 def _show(rows: DataFrame, name: str) -> None:
     """Keep rows in memory under a name with a database, which needs no catalog of tables."""
     rows.coalesce(1).cache().createOrReplaceGlobalTempView(name.partition(".")[2])
-
-
-def _rows(spark: SparkSession, queries: Sequence[str]) -> list[Counter[tuple[str, str]]]:
-    """Return the rows of queries, which one job reads."""
-    parts = [
-        " ".join([f"SELECT {n} AS n, to_json(struct(*)) AS r, typeof(struct(*)) AS t FROM ({one})"])
-        for n, one in enumerate(queries)
-    ]
-    found: list[Counter[tuple[str, str]]] = [Counter() for _ in queries]
-    for row in spark.sql(" UNION ALL ".join(parts)).collect():
-        found[row.n][row.r, row.t] += 1
-    return found
 
 
 @pytest.fixture
@@ -108,7 +79,7 @@ def test_random_queries_give_the_same_rows_from_aggregates_with_conditions(
         answered += len(cases)
         for start in range(0, len(cases), AT_ONCE):
             some = cases[start : start + AT_ONCE]
-            rows = _rows(quick, [query for case in some for query in case])
+            rows = rows_of(quick, [query for case in some for query in case])
             for case, rows_given, rows_written in zip(some, rows[::2], rows[1::2], strict=True):
                 assert rows_given == rows_written, case
     assert checked == N_CASES

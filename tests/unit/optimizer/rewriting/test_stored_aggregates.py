@@ -120,6 +120,12 @@ def test_what_the_aggregate_cannot_answer_is_said(sql: str, words: str) -> None:
     assert words in reason(answered(sql))
 
 
+def test_columns_that_changed_after_the_last_commit_may_be_other_columns_now() -> None:
+    known = dict(TABLES)
+    known[SHOPS] = replace(known[SHOPS], can_be_pinned=False)
+    assert "shop.shops changed after its last commit" in reason(answered(QUERY, known=known))
+
+
 def test_extremes_of_floats_are_not_answered_as_zeros_have_signs() -> None:
     one = replace(
         BY_DAY, measures=(StoredMeasure("m0", "fact.weight", "double", {"min": "least"}),)

@@ -1,8 +1,10 @@
 """A definition as who rewrites queries compares it with them."""
 
+import json
+
 import pytest
 
-from pipelines.materialized.domain.answers import Unanswering, answering
+from pipelines.materialized.domain.answers import Unanswering, answering, described
 from pipelines.materialized.domain.definition import read_definition
 from pipelines.materialized.domain.messages import Types
 from portal.lake.aggregates import StoredJoin
@@ -47,6 +49,32 @@ def test_joins_are_pairs_of_columns() -> None:
     assert found.dimensions[0].expression == "s.`city`"
 
 
+def test_a_commit_says_what_its_rows_are_of_and_which_columns_these_were_of() -> None:
+    columns = {
+        "db.rows": {"shop": "int", "Kind": "string", "other": "int"},
+        "db.shops": {"id": "int", "kind": "string", "city": "string"},
+    }
+    said = described(read_definition(TWO), Types(("string",), ()), columns, "UTC")
+    assert (said["fact"], said["rows_column"], said["time_zone"]) == ("db.rows", "_lw_n", "UTC")
+    assert said["columns"] == {
+        "fact.shop": "int",
+        "fact.kind": "string",
+        "s.id": "int",
+        "s.kind": "string",
+        "s.city": "string",
+    }
+    assert json.loads(json.dumps(said))["joins"] == [
+        {"alias": "s", "table": "db.shops", "on": [["fact.shop", "id"], ["fact.kind", "kind"]]}
+    ]
+
+
+def test_no_dimension_is_called_as_what_is_kept_of_an_aggregate() -> None:
+    sql = "SELECT dt AS m0_sum, sum(qty) AS q FROM db.rows GROUP BY dt"
+    found = answering(read_definition(sql), Types(("date",), ("int",)))
+    kept = {f"{one.name}_{function}" for one in found.measures for function in one.states}
+    assert not kept & {one.name for one in found.dimensions}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
@@ -54,6 +82,7 @@ def test_joins_are_pairs_of_columns() -> None:
         ("AND s.kind = r.kind", "AND s.kind = 3", "is not by a column"),
         ("SELECT s.city", "SELECT upper(city) AS city", "without a table's alias"),
         ("db.shops s", "db.shops fact", "is called fact"),
+        ("SELECT s.city", "SELECT s.city AS rows", "is called rows"),
     ],
 )
 def test_what_is_not_written_as_queries_are_says_so(old: str, new: str, words: str) -> None:

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
@@ -14,36 +13,26 @@ import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.Union;
-import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 
-/** The plan that gives an aggregate's rows from a cube and from the data files that it does not cover. */
-final class Answer {
-  private final Query query;
-  private final Joins joins;
-  private final Columns columns;
-  private final Covered covered;
-  private final DataSourceV2Relation relation;
-  private final Definition cube;
-  private final String note;
+/** The plan that gives an aggregate's rows from a stored one, and from rows that are in none. */
+abstract class Answer {
+  final Columns columns;
 
+  /** What is asked of the stored rows. */
+  final List<Expression> passed = new ArrayList<>();
+
+  private final Query<?> query;
   private final List<Expression> groups = new ArrayList<>();
-  private final List<Expression> passed = new ArrayList<>();
   private final Map<Expression, State> states = new LinkedHashMap<>();
 
-  Answer(
-      SparkSession session, Query query, Joins joins, Cube cube, Covered covered, String note) {
+  Answer(Query<?> query, Joined joins, Columns columns, Exactness exact) {
     this.query = query;
-    this.joins = joins;
-    this.covered = covered;
-    this.cube = cube.definition;
-    this.note = note;
-    relation = cube.relation(note, cube.use(covered));
-    columns = new Columns(session, cube.definition, joins, relation);
+    this.columns = columns;
     Conditions.over(query, joins, columns, passed);
     for (Expression group : Catalyst.list(query.aggregate.groupingExpressions())) {
       groups.add(columns.overDimensions(query.over(group)));
     }
-    States made = new States(session, query, columns, cube.coverage, covered);
+    States made = new States(query, columns, exact, columns.areAll(groups));
     for (NamedExpression one : Catalyst.list(query.aggregate.aggregateExpressions())) {
       Catalyst.each(
           (Expression) one,
@@ -57,9 +46,10 @@ final class Answer {
   }
 
   LogicalPlan plan() {
-    LogicalPlan parts = ofCube();
-    if (!covered.fresh.isEmpty()) {
-      parts = new Union(Catalyst.seq(List.of(parts, fresh())), false, false);
+    LogicalPlan parts = stored();
+    LogicalPlan rest = rest();
+    if (rest != null) {
+      parts = new Union(Catalyst.seq(List.of(parts, fresh(rest))), false, false);
     }
     List<Attribute> read = Catalyst.list(parts.output());
     List<Attribute> grouped = read.subList(0, groups.size());
@@ -123,7 +113,7 @@ final class Answer {
     return outputs;
   }
 
-  private LogicalPlan ofCube() {
+  private LogicalPlan stored() {
     List<NamedExpression> given = new ArrayList<>();
     groups.forEach(one -> given.add(Catalyst.alias(one, "g" + given.size())));
     states
@@ -132,11 +122,16 @@ final class Answer {
             state ->
                 state.columns.forEach(
                     one -> given.add(Catalyst.alias(one.ofCube, "s" + given.size()))));
-    return new Project(
-        Catalyst.seq(given), Rows.of(relation, columns, cube, covered.units, passed));
+    return new Project(Catalyst.seq(given), rows());
   }
 
-  private LogicalPlan fresh() {
+  /** The stored rows that `passed` lets through. */
+  abstract LogicalPlan rows();
+
+  /** What lies under the query's aggregate, of those rows alone that are not stored; null: all are. */
+  abstract LogicalPlan rest();
+
+  private LogicalPlan fresh(LogicalPlan rest) {
     List<Expression> by =
         new ArrayList<>(Catalyst.list(query.aggregate.groupingExpressions()));
     List<NamedExpression> given = new ArrayList<>();
@@ -149,25 +144,6 @@ final class Answer {
         }
       }
     }
-    return new Aggregate(
-        Catalyst.seq(by),
-        Catalyst.seq(given),
-        Catalyst.replace(query.aggregate.child(), this::pinned));
-  }
-
-  /** The same snapshots that were judged: another may be committed in this moment. */
-  private LogicalPlan pinned(LogicalPlan plan) {
-    for (Leaf leaf : query.leaves) {
-      if (leaf.relation == plan) {
-        if (!leaf.canBePinned()) {
-          throw new Unfit("the columns of %s changed after its last commit", leaf.name());
-        }
-        return leaf.reading(
-            leaf == joins.fact()
-                ? lakewarden.indexes.Part.only(leaf.pinned(), covered.fresh, note)
-                : leaf.pinned());
-      }
-    }
-    return null;
+    return new Aggregate(Catalyst.seq(by), Catalyst.seq(given), rest);
   }
 }

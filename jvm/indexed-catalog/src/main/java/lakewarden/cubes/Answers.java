@@ -5,9 +5,12 @@ import java.util.List;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.execution.QueryExecution;
 
-/** Says, for people and programs, which cube answers a query, or why none does. */
+/** Says, for people and programs, which cube or materialization answers a query, or why none does. */
 public final class Answers {
   private static final ThreadLocal<List<String>> HEARD = new ThreadLocal<>();
+
+  private static final String NOTHING =
+      "No aggregate of a table that has cubes, and no setting that names materializations.";
 
   private Answers() {}
 
@@ -25,7 +28,7 @@ public final class Answers {
     } finally {
       HEARD.remove();
     }
-    return heard.isEmpty() ? List.of("No aggregate of a table that has cubes.") : heard;
+    return heard.isEmpty() ? List.of(NOTHING) : heard;
   }
 
   static void say(String line) {

@@ -43,6 +43,12 @@ public final class Catalyst {
     return JavaConverters.seqAsJavaListConverter(seq).asJava();
   }
 
+  static <T, R> List<R> map(List<T> list, Function<T, R> change) {
+    List<R> found = new ArrayList<>(list.size());
+    list.forEach(one -> found.add(change.apply(one)));
+    return found;
+  }
+
   /** Replace from the top; where `change` gives null, the children are looked at. */
   static Expression replace(Expression tree, Function<Expression, Expression> change) {
     Expression changed = change.apply(tree);

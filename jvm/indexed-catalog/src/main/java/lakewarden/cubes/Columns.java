@@ -2,6 +2,7 @@ package lakewarden.cubes;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -16,42 +17,42 @@ import org.apache.spark.sql.catalyst.expressions.InSet;
 import org.apache.spark.sql.catalyst.expressions.IsNaN;
 import org.apache.spark.sql.catalyst.expressions.IsNotNull;
 import org.apache.spark.sql.catalyst.expressions.IsNull;
-import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 
-/** A cube's columns as expressions of a query: dimensions, and states of measures. */
+/** A stored aggregate's columns as expressions of a query: dimensions, and states of measures. */
 final class Columns {
-  private final Joins joins;
-  private final Definition cube;
+  private final Joined joins;
+  private final View view;
   private final Map<String, AttributeReference> read = new HashMap<>();
   private final List<Expression> dimensions = new ArrayList<>();
-  private final Map<Definition.Term, Expression> measures = new HashMap<>();
+  private final Map<View.Term, Expression> measures = new HashMap<>();
   private final Set<Integer> used = new TreeSet<>();
+  private final Terms terms;
 
-  Columns(SparkSession session, Definition cube, Joins joins, DataSourceV2Relation relation) {
+  Columns(SparkSession session, View view, Joined joins, List<AttributeReference> columns) {
     this.joins = joins;
-    this.cube = cube;
-    Catalyst.list(relation.output()).forEach(one -> read.put(one.name(), one));
-    Terms terms = Terms.of(session, cube, joins.columns());
+    this.view = view;
+    columns.forEach(one -> read.put(one.name(), one));
+    terms = Terms.of(session, view, joins.columns());
     if (terms.needsTimeZone()
-        && !session.sessionState().conf().sessionLocalTimeZone().equals(cube.timeZone)) {
-      throw new Unfit("it was computed in the time zone %s", cube.timeZone);
+        && !session.sessionState().conf().sessionLocalTimeZone().equals(view.timeZone)) {
+      throw new Unfit("it was computed in the time zone %s", view.timeZone);
     }
     boolean ansi = session.sessionState().conf().ansiEnabled();
-    for (Definition.Term one : cube.dimensions) {
-      Expression over = checked(one, terms, ansi);
+    for (View.Term one : view.dimensions) {
+      Expression over = checked(one, ansi);
       AttributeReference column = read.get(one.name);
       boolean same = over != null && column != null && column.dataType().equals(over.dataType());
       dimensions.add(same ? over : null);
     }
-    for (Definition.Term one : cube.measures) {
-      Expression over = checked(one, terms, ansi);
+    for (View.Term one : view.measures) {
+      Expression over = checked(one, ansi);
       if (over != null) {
         measures.put(one, over);
       }
     }
   }
 
-  private Expression checked(Definition.Term term, Terms terms, boolean ansi) {
+  private Expression checked(View.Term term, boolean ansi) {
     Expression over = terms.over(term.expression, joins.columns());
     if (over == null) {
       return null;
@@ -59,8 +60,35 @@ final class Columns {
     if (!Terms.isOf(over.dataType(), term.type)) {
       throw new Unfit("the type of %s is %s now", term.name, over.dataType().simpleString());
     }
-    // What fails in ANSI mode is null in the cube.
+    // What fails in ANSI mode is null in the view.
     return ansi && !(over instanceof Attribute) ? null : joins.unified(over).canonicalized();
+  }
+
+  /** Conditions of the stored aggregate over the query's columns. */
+  List<Expression> filters() {
+    List<Expression> found = new ArrayList<>();
+    for (String text : view.filters) {
+      Expression over = terms.over(text, joins.columns());
+      if (over == null) {
+        throw new Unfit("its condition %s cannot be compared", text);
+      }
+      found.addAll(Catalyst.conjuncts(over));
+    }
+    return found;
+  }
+
+  /** Whether expressions over dimensions are just all of the dimensions. */
+  boolean areAll(List<Expression> groups) {
+    Set<Object> wanted = new HashSet<>();
+    for (View.Term one : view.dimensions) {
+      AttributeReference column = read.get(one.name);
+      wanted.add(column == null ? one.name : column.exprId());
+    }
+    Set<Object> found = new HashSet<>();
+    for (Expression one : groups) {
+      found.add(one instanceof Attribute ? ((Attribute) one).exprId() : one);
+    }
+    return found.equals(wanted);
   }
 
   /** An expression over the query's columns, over dimensions. */
@@ -75,7 +103,7 @@ final class Columns {
     for (int i = 0; i < dimensions.size(); i++) {
       if (wanted.equals(dimensions.get(i))) {
         used.add(i);
-        return read.get(cube.dimensions.get(i).name);
+        return read.get(view.dimensions.get(i).name);
       }
     }
     return null;
@@ -105,9 +133,9 @@ final class Columns {
   }
 
   /** The measure of this expression that has such states; null where there is none. */
-  Definition.Term measure(Expression expression, String function) {
+  View.Term measure(Expression expression, String function) {
     Expression wanted = joins.unified(expression).canonicalized();
-    for (Definition.Term one : cube.measures) {
+    for (View.Term one : view.measures) {
       if (wanted.equals(measures.get(one)) && one.functions.contains(function)) {
         return one;
       }
@@ -115,7 +143,7 @@ final class Columns {
     return null;
   }
 
-  AttributeReference state(Definition.Term measure, String function) {
+  AttributeReference state(View.Term measure, String function) {
     return own(measure.name + "_" + function);
   }
 

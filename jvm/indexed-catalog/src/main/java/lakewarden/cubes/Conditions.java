@@ -5,7 +5,10 @@ import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.IsNotNull;
 
-/** A query's conditions over a cube's dimensions; those that the cube's joins imply fall away. */
+/**
+ * A query's conditions over dimensions of a stored aggregate; those that its own joins and conditions
+ * imply fall away.
+ */
 final class Conditions {
   // A trait in a package object, whose name Java cannot write.
   private static final Class<?> INTOLERANT =
@@ -21,13 +24,13 @@ final class Conditions {
     }
   }
 
-  static void over(Query query, Joins joins, Columns columns, List<Expression> found) {
+  static void over(Query<?> query, Joined joins, Columns columns, List<Expression> found) {
     for (Expression one : query.optional) {
       if (!joins.isDeclared(one)) {
         throw new Unfit("an outer join has the condition %s", one.sql());
       }
     }
-    for (Expression one : query.conditions) {
+    for (Expression one : Implied.rest(columns.filters(), query.conditions, joins)) {
       if (!joins.isDeclared(one) && !isImplied(one, query.conditions)) {
         found.add(columns.overDimensions(one));
       }
@@ -35,7 +38,7 @@ final class Conditions {
   }
 
   /** Spark adds that a column is not null where another condition says it already. */
-  private static boolean isImplied(Expression condition, List<Expression> all) {
+  static boolean isImplied(Expression condition, List<Expression> all) {
     if (!(condition instanceof IsNotNull)
         || !(((IsNotNull) condition).child() instanceof Attribute)) {
       return false;

@@ -7,7 +7,10 @@ import org.apache.spark.sql.catalyst.rules.Rule;
 import scala.runtime.AbstractFunction1;
 import scala.runtime.BoxedUnit;
 
-/** `spark.sql.extensions=lakewarden.cubes.CubeExtensions`: aggregates are answered from cubes. */
+/**
+ * `spark.sql.extensions=lakewarden.cubes.CubeExtensions`: aggregates are answered from cubes and
+ * materializations.
+ */
 public final class CubeExtensions extends AbstractFunction1<SparkSessionExtensions, BoxedUnit> {
   @Override
   public BoxedUnit apply(SparkSessionExtensions extensions) {
@@ -17,6 +20,13 @@ public final class CubeExtensions extends AbstractFunction1<SparkSessionExtensio
           @Override
           public Rule<LogicalPlan> apply(SparkSession session) {
             return new CubeRule(session);
+          }
+        });
+    extensions.injectPreCBORule(
+        new AbstractFunction1<SparkSession, Rule<LogicalPlan>>() {
+          @Override
+          public Rule<LogicalPlan> apply(SparkSession session) {
+            return new KeptRule(session);
           }
         });
     return BoxedUnit.UNIT;

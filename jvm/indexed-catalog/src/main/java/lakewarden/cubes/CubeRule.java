@@ -43,7 +43,8 @@ final class CubeRule extends Rule<LogicalPlan> {
       return facts.isEmpty() ? null : answered(aggregate, facts);
     } catch (Unfit e) {
       Answers.say("No cube is used: " + e.getMessage());
-    } catch (RuntimeException | LinkageError e) {
+    } catch (Exception | LinkageError e) {
+      // Scala declares no exceptions, and a query must not fail where it could do without us.
       Answers.say("No cube is used: " + e);
       LOG.warn("A query is answered without cubes", e);
     }
@@ -78,7 +79,7 @@ final class CubeRule extends Rule<LogicalPlan> {
     if (wap != null) {
       throw new Unfit("the session reads the branch %s by spark.wap.branch", wap);
     }
-    Query query = new Query(aggregate);
+    Query<Leaf> query = new Query<>(aggregate, Leaf::of);
     Candidate best = null;
     for (Leaf leaf : query.leaves) {
       if (facts.contains(leaf.relation)) {
@@ -115,7 +116,7 @@ final class CubeRule extends Rule<LogicalPlan> {
     }
   }
 
-  private Candidate candidate(Query query, Leaf fact, String name) {
+  private Candidate candidate(Query<Leaf> query, Leaf fact, String name) {
     try {
       Cube cube = Cube.of(fact, name);
       Joins joins = new Joins(query, fact, cube);
@@ -133,7 +134,7 @@ final class CubeRule extends Rule<LogicalPlan> {
               name, fact.name(), covered.rows, covered.freshRows,
               covered.fresh.size());
       LogicalPlan plan =
-          new Answer(session, query, joins, cube, covered, " [" + note + "]").plan();
+          new CubeAnswer(session, query, joins, cube, covered, " [" + note + "]").plan();
       return new Candidate(plan, cube.rows(), note, Part.isReporting(fact.table));
     } catch (Unfit e) {
       String reason =

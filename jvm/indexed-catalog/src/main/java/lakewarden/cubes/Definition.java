@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.UUID;
 
 /** What a cube holds, as the property of its table says it (docs/cubes.md). */
-final class Definition {
+final class Definition extends View {
   static final ObjectMapper JSON = new ObjectMapper();
   private static final String FORMAT = "lakewarden-cube";
   private static final int VERSION = 1;
@@ -33,28 +33,10 @@ final class Definition {
     }
   }
 
-  /** A dimension, or a measure with the functions that it has states of. */
-  static final class Term {
-    final String name;
-    final String expression;
-    final String type;
-    final Set<String> functions = new HashSet<>();
-
-    private Term(JsonNode json) {
-      name = text(json, "name");
-      expression = text(json, "expression");
-      type = text(json, "type");
-      json.path("functions").forEach(one -> functions.add(one.asText()));
-    }
-  }
-
   final String name;
   final int version;
   final UUID table;
-  final String timeZone;
   final List<Join> joins = new ArrayList<>();
-  final List<Term> dimensions = new ArrayList<>();
-  final List<Term> measures = new ArrayList<>();
 
   /** Field ids by qualified column. */
   final Map<String, Integer> columns = new HashMap<>();
@@ -63,17 +45,20 @@ final class Definition {
   final int stars;
 
   private Definition(JsonNode json) {
+    super(json);
     name = text(json, "name");
     version = json.required("definition_version").asInt();
     table = UUID.fromString(text(json.required("table"), "uuid"));
-    timeZone = text(json, "time_zone");
     json.required("joins").forEach(one -> joins.add(new Join(one)));
-    json.required("dimensions").forEach(one -> dimensions.add(new Term(one)));
-    json.required("measures").forEach(one -> measures.add(new Term(one)));
     json.required("columns")
         .fields()
         .forEachRemaining(one -> columns.put(one.getKey(), one.getValue().asInt()));
     stars = stars(json.path("star_tree"));
+  }
+
+  @Override
+  String key() {
+    return table + name + version;
   }
 
   private int stars(JsonNode tree) {

@@ -12,19 +12,34 @@ import org.apache.spark.sql.types.LongType;
 /** Whether sums, averages and extremes are the same in whatever order rows are added. */
 final class Exactness {
   private static final BigDecimal DOUBLES = new BigDecimal(1L << 53);
+  /** Of the sums that are kept, one fewer than Spark's own, so that two can be added. */
+  private static final BigDecimal DIGITS = BigDecimal.ONE.movePointRight(37);
+
   private static final BigDecimal LONGS = new BigDecimal(Long.MAX_VALUE);
 
   private final SQLConf conf;
-  private final Coverage coverage;
-  private final Covered covered;
+  private final Bounds bounds;
 
-  Exactness(SQLConf conf, Coverage coverage, Covered covered) {
+  Exactness(SQLConf conf, Bounds bounds) {
     this.conf = conf;
-    this.coverage = coverage;
-    this.covered = covered;
+    this.bounds = bounds;
   }
 
-  void sum(Sum sum, Definition.Term measure) {
+  /** What is known of the numbers of a stored aggregate. */
+  interface Bounds {
+    /** The greatest absolute value of a measure; null where it is not known. */
+    BigDecimal greatest(String measure);
+
+    boolean mayHaveNegativeZero(String measure);
+
+    /** Rows of the tables that are in it; the most there may be. */
+    BigDecimal rows();
+
+    /** Rows that are aggregated afresh beside it. */
+    long freshRows();
+  }
+
+  void sum(Sum sum, View.Term measure) {
     Object usual = conf.ansiEnabled() ? EvalMode.ANSI() : EvalMode.LEGACY();
     if (!usual.equals(sum.evalMode())) {
       throw new Unfit("try_sum has no state");
@@ -37,8 +52,10 @@ final class Exactness {
     whole(type, measure);
   }
 
-  private static void whole(DataType type, Definition.Term measure) {
-    if (States.isWideDecimal(type)) {
+  private void whole(DataType type, View.Term measure) {
+    boolean isLong =
+        type instanceof DecimalType && largestSum(measure, type).compareTo(DIGITS) >= 0;
+    if (isLong || States.isWideDecimal(type)) {
       throw new Unfit("sums of %s have more than 38 digits", measure.name);
     }
     if (!Catalyst.isIntegral(type) && !(type instanceof DecimalType)) {
@@ -46,7 +63,7 @@ final class Exactness {
     }
   }
 
-  void average(Average average, Definition.Term measure) {
+  void average(Average average, View.Term measure) {
     DataType type = average.child().dataType();
     whole(type, measure);
     if (Averages.isOfDoubles(type) && largestSum(measure, type).compareTo(DOUBLES) >= 0) {
@@ -54,17 +71,17 @@ final class Exactness {
     }
   }
 
-  void extreme(DataType type, Definition.Term measure) {
-    boolean zeros = coverage.mayHaveNegativeZero(measure.name) || covered.freshRows > 0;
+  void extreme(DataType type, View.Term measure) {
+    boolean zeros = bounds.mayHaveNegativeZero(measure.name) || bounds.freshRows() > 0;
     if (Catalyst.isFloat(type) && zeros) {
       throw new Unfit("%s may hold -0, which is equal to 0", measure.name);
     }
   }
 
   /** The greatest that a sum may be, without its decimal point. */
-  private BigDecimal largestSum(Definition.Term measure, DataType type) {
+  private BigDecimal largestSum(View.Term measure, DataType type) {
     BigDecimal widest = widest(type);
-    BigDecimal known = coverage.greatest(measure.name);
+    BigDecimal known = bounds.greatest(measure.name);
     if (known == null) {
       known = widest;
     } else if (type instanceof DecimalType) {
@@ -72,8 +89,8 @@ final class Exactness {
       known = known.add(BigDecimal.ONE).movePointRight(((DecimalType) type).scale());
     }
     return known
-        .multiply(BigDecimal.valueOf(covered.rows))
-        .add(widest.multiply(BigDecimal.valueOf(covered.freshRows)));
+        .multiply(bounds.rows())
+        .add(widest.multiply(BigDecimal.valueOf(bounds.freshRows())));
   }
 
   /** The greatest number of the type, for rows whose numbers nobody has looked at. */

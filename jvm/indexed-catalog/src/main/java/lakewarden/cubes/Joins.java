@@ -1,6 +1,5 @@
 package lakewarden.cubes;
 
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -8,27 +7,14 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
-import org.apache.spark.sql.catalyst.expressions.EqualTo;
-import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.IsNotNull;
 
 /** Which table of a query is which alias of a cube, by the keys of its joins. */
-final class Joins {
-  private final Query query;
+final class Joins extends Joined {
+  private final Query<Leaf> query;
   private final Definition cube;
   private final Map<String, Leaf> leaves = new LinkedHashMap<>();
-  private final Map<String, AttributeReference> columns = new HashMap<>();
 
-  /** Equalities that hold in every covered row, among columns of one type. */
-  private final Classes equal = new Classes();
-
-  /** The same, whatever the types: what the query's joins may say. */
-  private final Classes declared = new Classes();
-
-  private final Classes asked = new Classes();
-  private final Map<Object, Boolean> keys = new HashMap<>();
-
-  Joins(Query query, Leaf fact, Cube of) {
+  Joins(Query<Leaf> query, Leaf fact, Cube of) {
     this.query = query;
     cube = of.definition;
     if (query.isNullable(fact)) {
@@ -47,30 +33,13 @@ final class Joins {
     }
   }
 
-  private void ask(Expression condition) {
-    Attribute[] pair = pair(condition);
-    if (pair != null) {
-      asked.join(pair[0], pair[1]);
-    }
-  }
-
-  /** Both columns of an equality of columns; null for any other condition. */
-  private static Attribute[] pair(Expression condition) {
-    if (!(condition instanceof EqualTo)) {
-      return null;
-    }
-    Attribute left = Catalyst.bare(((EqualTo) condition).left());
-    Attribute right = Catalyst.bare(((EqualTo) condition).right());
-    return left == null || right == null ? null : new Attribute[] {left, right};
-  }
-
   private void readColumns(String alias, Leaf leaf) {
     cube.columns.forEach(
         (name, field) -> {
           if (name.startsWith(alias + ".")) {
             AttributeReference read = leaf.attribute(field);
             if (read != null) {
-              columns.put(name, read);
+              columns().put(name, read);
             }
           }
         });
@@ -94,57 +63,26 @@ final class Joins {
     leaves.put(join.alias, leaf);
     readColumns(join.alias, leaf);
     for (String[] pair : join.on) {
-      Attribute left = columns.get(pair[0]);
-      Attribute right = columns.get(pair[1]);
-      keys.put(left.exprId(), true);
-      keys.put(right.exprId(), true);
-      declared.join(left, right);
-      if (left.dataType().equals(right.dataType()) && !Catalyst.isFloat(left.dataType())) {
-        equal.join(left, right);
-      }
+      declare(columns().get(pair[0]), columns().get(pair[1]));
     }
   }
 
   private boolean joins(String[] pair, Leaf leaf) {
-    Attribute left = columns.get(pair[0]);
+    Attribute left = columns().get(pair[0]);
     Integer field = cube.columns.get(pair[1]);
     Attribute right = field == null ? null : leaf.attribute(field);
-    return left != null && right != null && asked.same(left, right);
+    return isAsked(left, right);
   }
 
   /** A join that the query leaves out: each covered row has its partner, and its key besides. */
   private void unmatched(Definition.Join join) {
     for (String[] pair : join.on) {
-      AttributeReference left = columns.get(pair[0]);
+      AttributeReference left = columns().get(pair[0]);
       if (left != null && !Catalyst.isFloat(left.dataType())) {
-        keys.put(left.exprId(), true);
-        columns.put(pair[1], left);
+        key(left);
+        columns().put(pair[1], left);
       }
     }
-  }
-
-  /** Whether a condition says only what the cube's joins say. */
-  boolean isDeclared(Expression condition) {
-    Attribute[] pair = pair(condition);
-    if (pair != null) {
-      return declared.same(pair[0], pair[1]);
-    }
-    if (!(condition instanceof IsNotNull)) {
-      return false;
-    }
-    Attribute of = Catalyst.bare(((IsNotNull) condition).child());
-    return of != null && keys.containsKey(of.exprId());
-  }
-
-  /** The expression with one column for all that are equal to it. */
-  Expression unified(Expression expression) {
-    return Catalyst.replace(
-        Units.spelled(expression), one -> one instanceof Attribute ? equal.of((Attribute) one) : null);
-  }
-
-  /** The query's attributes by the cube's qualified columns. */
-  Map<String, AttributeReference> columns() {
-    return columns;
   }
 
   Leaf fact() {

@@ -10,6 +10,7 @@ import org.apache.iceberg.spark.source.SparkTable;
 import org.apache.iceberg.types.Types.NestedField;
 import org.apache.iceberg.util.SnapshotUtil;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 
 /** One Iceberg table in a query: its columns by field id, and the snapshot that is read. */
@@ -25,7 +26,12 @@ final class Leaf {
     this.table = table;
   }
 
-  static Leaf of(DataSourceV2Relation relation) {
+  /** The table that a plan reads; null where the plan is none of these relations. */
+  static Leaf of(LogicalPlan plan) {
+    if (!(plan instanceof DataSourceV2Relation)) {
+      return null;
+    }
+    DataSourceV2Relation relation = (DataSourceV2Relation) plan;
     if (!(relation.table() instanceof SparkTable)) {
       throw new Unfit("%s is no Iceberg table", relation.name());
     }

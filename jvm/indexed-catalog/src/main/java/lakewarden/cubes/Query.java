@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
@@ -21,12 +22,11 @@ import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
-import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 
 /** What lies under an aggregate, flat: tables, conditions over their columns, and what names stand for. */
-final class Query {
+final class Query<L> {
   final Aggregate aggregate;
-  final List<Leaf> leaves = new ArrayList<>();
+  final List<L> leaves = new ArrayList<>();
 
   /** What each row of the input has passed. */
   final List<Expression> conditions = new ArrayList<>();
@@ -35,12 +35,16 @@ final class Query {
   final List<Expression> optional = new ArrayList<>();
 
   /** Tables of which an outer join gives nulls where it finds no row. */
-  private final List<Leaf> nullable = new ArrayList<>();
+  private final List<L> nullable = new ArrayList<>();
 
   private final Map<ExprId, Expression> names = new HashMap<>();
 
-  Query(Aggregate aggregate) {
+  private final Function<LogicalPlan, L> reader;
+
+  /** `reader` makes of a plan the table that it reads; null where it reads none. */
+  Query(Aggregate aggregate, Function<LogicalPlan, L> reader) {
     this.aggregate = aggregate;
+    this.reader = reader;
     walk(aggregate.child(), conditions);
     Catalyst.list(aggregate.aggregateExpressions()).forEach(one -> sound((Expression) one));
   }
@@ -58,14 +62,15 @@ final class Query {
       add(((Filter) plan).condition(), passed);
     } else if (plan instanceof Join) {
       join((Join) plan, passed);
-    } else if (plan instanceof DataSourceV2Relation) {
-      Leaf leaf = Leaf.of((DataSourceV2Relation) plan);
+    } else {
+      L leaf = reader.apply(plan);
+      if (leaf == null) {
+        throw new Unfit("there is %s below the aggregate", plan.nodeName());
+      }
       leaves.add(leaf);
       if (passed == optional) {
         nullable.add(leaf);
       }
-    } else {
-      throw new Unfit("there is %s below the aggregate", plan.nodeName());
     }
   }
 
@@ -110,7 +115,7 @@ final class Query {
   }
 
   /** Whether rows may come of an outer join that are none of this table. */
-  boolean isNullable(Leaf leaf) {
+  boolean isNullable(L leaf) {
     return nullable.contains(leaf);
   }
 }

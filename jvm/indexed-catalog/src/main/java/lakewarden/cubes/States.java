@@ -3,7 +3,6 @@ package lakewarden.cubes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
-import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.expressions.ArrayDistinct;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.Coalesce;
@@ -34,19 +33,23 @@ import org.apache.spark.sql.types.LongType;
 import org.apache.spark.sql.types.StringType;
 import scala.Option;
 
-/** What of a cube makes each aggregate of a query, exactly; or why it cannot. */
+/** What of a stored aggregate makes each aggregate of a query, exactly; or why it cannot. */
 final class States {
   private static final int SKETCH_BITS = 12;
   private static final double FINEST_SKETCH = 0.02;
 
-  private final Query query;
+  private final Query<?> query;
   private final Columns columns;
   private final Exactness exact;
 
-  States(SparkSession session, Query query, Columns columns, Coverage coverage, Covered covered) {
+  /** Whether the query's groups are the stored ones. */
+  private final boolean sameGroups;
+
+  States(Query<?> query, Columns columns, Exactness exact, boolean sameGroups) {
     this.query = query;
     this.columns = columns;
-    exact = new Exactness(session.sessionState().conf(), coverage, covered);
+    this.exact = exact;
+    this.sameGroups = sameGroups;
   }
 
   State of(AggregateExpression asked) {
@@ -60,7 +63,7 @@ final class States {
       return count(asked, inputs);
     }
     if (function instanceof Sum) {
-      Definition.Term measure = measure(inputs.get(0), "sum");
+      View.Term measure = measure(inputs.get(0), "sum");
       exact.sum((Sum) function, measure);
       return sum(asked, (Sum) function, columns.state(measure, "sum"));
     }
@@ -76,8 +79,8 @@ final class States {
     throw new Unfit("%s has no state", function.prettyName());
   }
 
-  private Definition.Term measure(Expression input, String function) {
-    Definition.Term found = columns.measure(input, function);
+  private View.Term measure(Expression input, String function) {
+    View.Term found = columns.measure(input, function);
     if (found == null) {
       throw new Unfit("it has no %s of %s", function, input.sql());
     }
@@ -146,7 +149,7 @@ final class States {
   }
 
   private State average(AggregateExpression asked, Average average, Expression input) {
-    Definition.Term measure = measure(input, "sum");
+    View.Term measure = measure(input, "sum");
     measure(input, "count");
     Averages.check(average);
     exact.average(average, measure);
@@ -172,7 +175,7 @@ final class States {
 
   private State extreme(AggregateExpression asked, Expression input, boolean least) {
     String name = least ? "min" : "max";
-    Definition.Term measure = columns.measure(input, name);
+    View.Term measure = columns.measure(input, name);
     Expression state;
     if (measure == null) {
       state = dimension(input, name);
@@ -197,6 +200,32 @@ final class States {
     if (inputs.size() == 1 && columns.measure(inputs.get(0), "distinct") != null) {
       return values(asked, inputs.get(0));
     }
+    if (inputs.size() == 1 && columns.measure(inputs.get(0), "distinct_count") != null) {
+      return counted(asked, inputs.get(0));
+    }
+    return keys(asked, inputs);
+  }
+
+  /** The number of distinct values as it is stored, which is right for the stored groups alone. */
+  private State counted(AggregateExpression asked, Expression input) {
+    if (!sameGroups) {
+      try {
+        return keys(asked, List.of(input));
+      } catch (Unfit e) {
+        throw new Unfit("its counts of distinct values hold for its own groups alone");
+      }
+    }
+    View.Term measure = columns.measure(input, "distinct_count");
+    Expression zero = new Literal(0L, DataTypes.LongType);
+    return State.of(
+        where(asked, columns.state(measure, "distinct_count")),
+        fresh(asked, asked.aggregateFunction()),
+        read -> merged(new Max(read)),
+        most -> new Coalesce(Catalyst.seq(List.of(most, zero))));
+  }
+
+  /** Distinct dimensions. */
+  private State keys(AggregateExpression asked, List<Expression> inputs) {
     List<State.Column> all = new ArrayList<>();
     for (int i = 0; i < inputs.size(); i++) {
       Expression value = dimension(inputs.get(i), "distinct");
@@ -225,7 +254,7 @@ final class States {
     if (Catalyst.isFloat(input.dataType())) {
       throw new Unfit("distinct floats may tell -0 from 0");
     }
-    Definition.Term measure = columns.measure(input, "distinct");
+    View.Term measure = columns.measure(input, "distinct");
     Expression raw = asked.aggregateFunction().children().head();
     return State.of(
         where(asked, columns.state(measure, "distinct")),
@@ -237,7 +266,7 @@ final class States {
   }
 
   private State sketch(AggregateExpression asked, HyperLogLogPlusPlus about, Expression input) {
-    Definition.Term measure = measure(input, "sketch");
+    View.Term measure = measure(input, "sketch");
     DataType type = input.dataType();
     boolean known =
         type instanceof IntegerType

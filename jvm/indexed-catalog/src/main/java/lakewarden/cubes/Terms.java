@@ -22,7 +22,7 @@ import scala.Option;
 import scala.reflect.ClassTag$;
 
 /**
- * A cube's expressions in the form that Spark's optimizer gives them, which is the form that it gave
+ * A stored aggregate's expressions in the form that Spark's optimizer gives them, which is the form that it gave
  * those of the query.
  */
 final class Terms {
@@ -39,7 +39,7 @@ final class Terms {
    * Resolve expressions over qualified columns of these types; those that name another column are
    * left out.
    */
-  static Terms of(SparkSession session, Definition cube, Map<String, AttributeReference> typed) {
+  static Terms of(SparkSession session, View view, Map<String, AttributeReference> typed) {
     String columns =
         typed.entrySet().stream()
             .sorted(Map.Entry.comparingByKey())
@@ -48,21 +48,22 @@ final class Terms {
     String key =
         session.sessionState().conf().sessionLocalTimeZone()
             + session.sessionState().conf().ansiEnabled()
-            + cube.table + cube.name + cube.version
-            + texts(cube)
+            + view.key()
+            + texts(view)
             + columns;
-    return MADE.get(key, same -> made(session, cube, typed));
+    return MADE.get(key, same -> made(session, view, typed));
   }
 
-  private static List<String> texts(Definition cube) {
+  private static List<String> texts(View view) {
     List<String> texts = new ArrayList<>();
-    cube.dimensions.forEach(one -> texts.add(one.expression));
-    cube.measures.forEach(one -> texts.add(one.expression));
+    view.dimensions.forEach(one -> texts.add(one.expression));
+    view.measures.forEach(one -> texts.add(one.expression));
+    texts.addAll(view.filters);
     return texts;
   }
 
   private static Terms made(
-      SparkSession session, Definition cube, Map<String, AttributeReference> typed) {
+      SparkSession session, View view, Map<String, AttributeReference> typed) {
     Map<String, AttributeReference> columns = new HashMap<>();
     typed.forEach(
         (name, one) -> {
@@ -73,7 +74,7 @@ final class Terms {
     Terms terms = new Terms(columns);
     List<String> known = new ArrayList<>();
     List<NamedExpression> projected = new ArrayList<>();
-    for (String text : texts(cube)) {
+    for (String text : texts(view)) {
       Expression parsed = parsed(session, text);
       boolean all =
           !Catalyst.any(

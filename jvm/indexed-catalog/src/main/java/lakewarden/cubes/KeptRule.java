@@ -1,0 +1,157 @@
+package lakewarden.cubes;
+
+import java.util.ArrayList;
+import java.util.List;
+import lakewarden.indexes.Part;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Subquery;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Replaces an aggregate by one over a materialization that has what its tables have. */
+final class KeptRule extends Rule<LogicalPlan> {
+  private static final Logger LOG = LoggerFactory.getLogger(KeptRule.class);
+  private static final String TABLES = "spark.lakewarden.materializations.tables";
+  private static final String MOST_LAG = "spark.lakewarden.materializations.max-lag-seconds";
+
+  private final SparkSession session;
+
+  KeptRule(SparkSession session) {
+    this.session = session;
+  }
+
+  @Override
+  public LogicalPlan apply(LogicalPlan plan) {
+    List<String> names = names();
+    if (plan.isStreaming() || names.isEmpty()) {
+      return plan;
+    }
+    return Catalyst.replace(
+        plan, one -> one instanceof Aggregate ? answered((Aggregate) one, plan, names) : null);
+  }
+
+  private List<String> names() {
+    List<String> found = new ArrayList<>();
+    for (String one : setting(TABLES, "").split(",")) {
+      if (!one.isBlank()) {
+        found.add(one.trim());
+      }
+    }
+    return found;
+  }
+
+  private String setting(String key, String usual) {
+    return session.sessionState().conf().getConfString(key, usual);
+  }
+
+  /** The aggregate's answer from the first that gives one; null where none does. */
+  private LogicalPlan answered(Aggregate aggregate, LogicalPlan whole, List<String> names) {
+    try {
+      if (setting("spark.wap.branch", null) != null) {
+        throw new Unfit("the session reads a branch by spark.wap.branch");
+      }
+      Query<Source> query = new Query<>(aggregate, Source::of);
+      for (String name : names) {
+        LogicalPlan found = candidate(query, whole, name);
+        if (found != null) {
+          return found;
+        }
+      }
+    } catch (Unfit e) {
+      Answers.say("No materialization is used: " + e.getMessage());
+    } catch (Exception | LinkageError e) {
+      // Scala declares no exceptions, and a query must not fail where it could do without us.
+      Answers.say("No materialization is used: " + e);
+      LOG.warn("A query is answered without materializations", e);
+    }
+    return null;
+  }
+
+  private LogicalPlan candidate(Query<Source> query, LogicalPlan whole, String name) {
+    try {
+      Kept kept = Kept.of(session, name);
+      KeptJoins joins = new KeptJoins(query, kept);
+      String age = age(kept, joins, whole);
+      check(kept);
+      LogicalPlan plan = new KeptAnswer(session, query, joins, kept).plan();
+      String note = String.format("Materialization %s answers: it has %s", name, age);
+      Answers.say(note);
+      LOG.info("{}", note);
+      return plan;
+    } catch (Unfit e) {
+      String reason = String.format("Materialization %s is not used: %s", name, e.getMessage());
+      Answers.say(reason);
+      LOG.info("{}", reason);
+      return null;
+    }
+  }
+
+  /** How old it is in words. */
+  private String age(Kept kept, KeptJoins joins, LogicalPlan whole) {
+    Source behind = null;
+    for (String alias : kept.parts.keySet()) {
+      if (!joins.source(alias).commit.equals(kept.parts.get(alias).commit)) {
+        behind = joins.source(alias);
+      }
+    }
+    if (behind == null) {
+      return "the newest commits";
+    }
+    long most = mostLag();
+    long lag = System.currentTimeMillis() / 1000 - kept.askedAt;
+    if (most == 0 || kept.askedAt == 0 || lag < 0 || lag > most) {
+      throw new Unfit(
+          "%s was written to since it was computed%s, and %d s are allowed",
+          behind.name, kept.askedAt == 0 ? "" : String.format(", asked for %d s ago", lag), most);
+    }
+    for (String alias : kept.parts.keySet()) {
+      checkAlone(joins.source(alias), whole);
+    }
+    return String.format("what was there %d s ago", lag);
+  }
+
+  private long mostLag() {
+    String said = setting(MOST_LAG, "0");
+    try {
+      long most = Long.parseLong(said.trim());
+      if (most >= 0) {
+        return most;
+      }
+    } catch (NumberFormatException e) {
+      // Said below, as for a negative number.
+    }
+    throw new Unfit("%s must be a number of seconds, 0 or more: %s", MOST_LAG, said);
+  }
+
+  /** Refuse to read one table at two commits in one query. */
+  private static void checkAlone(Source source, LogicalPlan whole) {
+    if (!source.isPlain) {
+      throw new Unfit("%s is read at a commit of the query's own", source.name);
+    }
+    boolean hasOthers = whole instanceof Subquery || !whole.subqueriesAll().isEmpty();
+    int n = 0;
+    for (LogicalPlan leaf : Catalyst.list(whole.collectLeaves())) {
+      hasOthers |=
+          leaf instanceof DataSourceV2Relation && Part.isOf(((DataSourceV2Relation) leaf).table());
+      Source one = hasOthers ? null : Source.of(leaf);
+      n += one != null && one.isOf(source.id) ? 1 : 0;
+    }
+    if (hasOthers || n != 1) {
+      throw new Unfit("%s may be read at another place of the query, at another commit", source.name);
+    }
+  }
+
+  private void check(Kept kept) {
+    String zone = session.sessionState().conf().sessionLocalTimeZone();
+    if (kept.isOfTimes() && !zone.equals(kept.timeZone)) {
+      throw new Unfit("it was computed in the time zone %s", kept.timeZone);
+    }
+    if (session.sessionState().conf().ansiEnabled() && !kept.filters.isEmpty()) {
+      throw new Unfit("it has conditions, which may fail in ANSI mode and did not in it");
+    }
+  }
+}
