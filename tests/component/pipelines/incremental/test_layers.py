@@ -1,6 +1,5 @@
 """Layers are declared, asked for, and taken in; how far they are is told to others."""
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import uuid4
 
@@ -10,7 +9,7 @@ from pytest_django.fixtures import Settings
 
 from pipelines.incremental.domain.definitions import Layer as Definition
 from pipelines.incremental.domain.definitions import Source
-from pipelines.incremental.domain.messages import Field, read_request
+from pipelines.incremental.domain.messages import read_request
 from pipelines.incremental.domain.states import HOLD, LayerState
 from pipelines.incremental.run_kinds import LayerKind
 from pipelines.incremental.selectors.layers import get_layer_for_user
@@ -19,47 +18,32 @@ from pipelines.incremental.services.declaring import (
     layer_create,
     layer_delete,
     layer_edit,
-    layer_pause,
-    layer_resume,
 )
-from pipelines.incremental.services.events import FOLLOWER
 from pipelines.incremental.services.requests import (
-    layer_backfill,
-    layer_reread,
     layer_run,
     layers_due,
     request_of,
 )
 from pipelines.incremental.services.results import KEPT, advances_trim, runs_failed
-from pipelines.incremental.services.schemas import (
-    REQUESTS,
-    schema_ask,
-    schema_requests_open,
-)
 from pipelines.models import (
     Layer,
     LayerAdvance,
-    LayerSchemaRequest,
     LayerSource,
     Materialization,
 )
 from portal.access.actors import Actor
 from portal.access.models import DatabaseAdministrator
-from portal.approvals.domain import DecisionInput, DecisionKind
 from portal.audit.models import AuditEvent
 from portal.catalog.services.change_readers import change_readers_of
-from portal.catalog.services.table_commits import commits_noticed
 from portal.catalog.services.watermarks import Watermark, watermark_of
-from portal.events.messages import LakeEvent
 from portal.lake.errors import NotAllowed, PortalError, RuleViolation, StaleState
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 from portal.runs.models import Run
 from portal.ui.selectors import events_of_table
-from tests.component.conftest import LAKE, People
+from tests.component.conftest import People
 from tests.component.pipelines.incremental.layered import (
     ADA,
-    COLUMNS,
     OLGA,
     ORDERS,
     PAID,
@@ -294,175 +278,6 @@ def test_a_run_that_did_not_end_says_so_at_its_layers(hive: LayerLake, now: date
     assert runs_failed(run, "The run ended.", now=now) == 1
     above.refresh_from_db()
     assert (above.problem, above.problem_code) == ("The run ended.", "layer.run")
-
-
-def held_by_columns(now: datetime) -> tuple[Layer, LayerSource]:
-    """A layer that waits, as its source has a new column."""
-    row = declare(now)
-    took(layer_run(row, by=ADA, now=now), advanced(row, now))
-    Run.objects.update(finished_at=now)
-    run = layer_run(row, by=ADA, now=now + MINUTE)
-    columns = (*COLUMNS, Field("vat", "double"))
-    held = advanced(
-        row,
-        now + MINUTE,
-        state="held",
-        code="layer.schema",
-        reason="new: vat double",
-        edges=(edge("ods.orders", now, schema=columns), edge("ods.shops", now)),
-    )
-    took(run, held)
-    source = LayerSource.objects.get(table="orders")
-    assert (source.found, source.fields) == (columns, COLUMNS)
-    assert LayerSource.objects.get(table="shops").found == ()
-    return row, source
-
-
-def decided(
-    request: LayerSchemaRequest, people: People, now: datetime, decision: str = "APPROVE"
-) -> None:
-    answer = DecisionInput(DecisionKind(decision), "not agreed", request.digest)
-    REQUESTS.decide(request.pk, user=people.admin, answer=answer, authenticated_at=now, now=now)
-
-
-def test_changed_columns_hold_a_layer_until_an_admin_approves_them(
-    hive: LayerLake, people: People, now: datetime
-) -> None:
-    row, source = held_by_columns(now)
-    schema_requests_open(LAKE, now=now)
-    schema_requests_open(LAKE, now=now)
-    request = LayerSchemaRequest.objects.get()
-    assert (request.change, request.reread, request.requested_by) == (
-        "new: vat double",
-        True,
-        "layers",
-    )
-    decided(request, people, now)
-    source.refresh_from_db()
-    row.refresh_from_db()
-    assert source.found == ()
-    assert [one.name for one in source.fields][-1] == "vat"
-    assert (row.problem, row.full_reason) == (
-        "",
-        "The columns of ods.orders changed (new: vat double).",
-    )
-    schema_requests_open(LAKE, now=now)
-    assert LayerSchemaRequest.objects.count() == 1
-
-
-def test_a_person_asks_to_leave_rows_of_before_as_they_are(
-    hive: LayerLake, people: People, now: datetime
-) -> None:
-    row, source = held_by_columns(now)
-    schema_requests_open(LAKE, now=now)
-    with pytest.raises(NotAllowed):
-        schema_ask(source, seen="new: vat double", reread=False, by=OLGA, now=now)
-    with pytest.raises(StaleState):
-        schema_ask(source, seen="new: tax double", reread=False, by=ADA, now=now)
-    asked = schema_ask(source, seen="new: vat double", reread=False, by=ADA, now=now)
-    assert schema_ask(source, seen="new: vat double", reread=False, by=ADA, now=now) == asked
-    states = LayerSchemaRequest.objects.order_by("reread").values_list("reread", "state")
-    assert list(states) == [(False, "PENDING"), (True, "WITHDRAWN")]
-    with pytest.raises(NotAllowed, match="You requested this"):
-        decided(asked, people, now)
-    decided(asked, replace(people, admin=people.second), now)
-    row.refresh_from_db()
-    assert (row.problem, row.full_reason) == ("", "")
-
-
-def test_refused_columns_are_not_asked_again_until_they_change(
-    hive: LayerLake, people: People, now: datetime
-) -> None:
-    row, source = held_by_columns(now)
-    schema_requests_open(LAKE, now=now)
-    request = LayerSchemaRequest.objects.get()
-    decided(request, people, now, "REJECT")
-    schema_requests_open(LAKE, now=now)
-    assert LayerSchemaRequest.objects.get().state == "REJECTED"
-    source.refresh_from_db()
-    source.found_schema = [*source.found_schema, ["tax", "double"]]
-    source.save()
-    schema_requests_open(LAKE, now=now + MINUTE)
-    newest = LayerSchemaRequest.objects.latest("created_at")
-    assert (newest.state, newest.change) == ("PENDING", "new: vat double; new: tax double")
-    source.found_schema = source.found_schema[:-1]
-    source.save()
-    with pytest.raises(StaleState):
-        decided(newest, people, now + MINUTE)
-    layer_delete(row, version=row.version, by=ADA, now=now)
-    schema_requests_open(LAKE, now=now + MINUTE)
-    newest.refresh_from_db()
-    assert (newest.state, newest.edge) == ("WITHDRAWN", None)
-
-
-def test_all_rows_are_read_once_for_each_reason(hive: LayerLake, now: datetime) -> None:
-    row = declare(now)
-    layer_reread(row, reason="a wrong rate", by=ADA, now=now)
-    run = layer_run(row, by=ADA, now=now)
-    (order,) = read_request(request_of(run)).layers
-    assert order.full == "ada: a wrong rate"
-    layer_reread(row, reason="another", by=ADA, now=now)
-    took(run, advanced(row, now, mode="full", reason=order.full))
-    row.refresh_from_db()
-    assert row.full_reason == "ada: another", "what was asked meanwhile is still to come"
-    Run.objects.update(finished_at=now)
-    second = layer_run(row, by=ADA, now=now)
-    took(second, advanced(row, now + MINUTE, mode="full", reason="ada: another"))
-    row.refresh_from_db()
-    assert row.full_reason == ""
-
-
-def test_a_backfill_moves_no_position(hive: LayerLake, now: datetime) -> None:
-    row = declare(now)
-    took(layer_run(row, by=ADA, now=now), advanced(row, now))
-    with pytest.raises(RuleViolation):
-        layer_backfill(row, low="2026-11-02", high="2026-11-01", by=ADA, now=now)
-    assert layer_backfill(row, low="9", high="10", by=ADA, now=now).params["backfill"]
-    run = layer_backfill(row, low="2026-11-01", high="2026-11-02", by=ADA, now=now)
-    (order,) = read_request(request_of(run)).layers
-    assert order.backfill is not None
-    later = advanced(row, now + MINUTE, mode="backfill", edges=(edge("ods.orders", now + MINUTE),))
-    took(run, later)
-    assert LayerSource.objects.get(table="orders").read_at == now
-    row.refresh_from_db()
-    assert row.advanced_at == now
-
-
-def test_a_paused_layer_is_not_advanced(hive: LayerLake, now: datetime) -> None:
-    row = declare(now)
-    for _ in range(2):
-        layer_pause(row, reason="a wrong rate", by=ADA, now=now)
-    assert layers_due("main", now=now) == 0
-    with pytest.raises(StaleState):
-        layer_run(row, by=ADA, now=now)
-    for _ in range(2):
-        layer_resume(row, by=ADA, now=now)
-    assert layers_due("main", now=now) == 1
-    assert AuditEvent.objects.filter(action__startswith="layers.").count() == 3
-
-
-def test_a_commit_of_its_source_advances_a_layer_soon(hive: LayerLake, now: datetime) -> None:
-    row = declare(now)
-    later = now + timedelta(hours=1)
-    Layer.objects.update(next_at=later)
-    FOLLOWER.on_events([LakeEvent("main", 1, now, "ALTER_TABLE", "ods", "shops")], now)
-    assert Layer.objects.get().next_at == later, "a static table is no reason"
-    FOLLOWER.on_events([LakeEvent("other", 1, now, "ALTER_TABLE", "ods", "orders")], now)
-    assert Layer.objects.get().next_at == later
-    Layer.objects.update(on_commit=False)
-    FOLLOWER.on_events([LakeEvent("main", 2, now, "ALTER_TABLE", "ods", "orders")], now)
-    assert Layer.objects.get().next_at == later
-    Layer.objects.update(on_commit=True)
-    FOLLOWER.on_events([LakeEvent("main", 3, now, "ALTER_TABLE", "ods", "orders")], now)
-    assert Layer.objects.get(pk=row.pk).next_at == now
-    assert layers_due("main", now=now) == 1
-    FOLLOWER.on_events([LakeEvent("main", 4, now, "ALTER_TABLE", "ods", "orders")], now)
-    assert Layer.objects.get().next_at == now + 5 * MINUTE, "a source that commits all the time"
-    Layer.objects.update(next_at=later)
-    commits_noticed("main", [("ods", "orders")], now=now + 10 * MINUTE)
-    assert Layer.objects.get().next_at == now + 10 * MINUTE, "a scheduler said so"
-    with pytest.raises(RuleViolation, match="at most every 1 to"):
-        layer_edit(row, ORDERS, timing=Timing(pause_minutes=0), version=1, by=ADA, now=now)
 
 
 def test_operators_copy_no_rows_that_they_may_not_see(
