@@ -82,7 +82,8 @@ class Layer(models.Model):
         """Its state now, as pages show it; of rows that were read with `is_held`."""
         every = timedelta(minutes=self.every_minutes)
         is_held = bool(getattr(self, "is_held", False))
-        facts = Facts(self.is_paused, is_held, self.problem, self.advanced_at, every)
+        times = (self.advanced_at, every, self.heard_at)
+        facts = Facts(self.is_paused, is_held, self.problem, *times)
         return layer_state(facts, now=timezone.now()).value
 
 

@@ -20,6 +20,7 @@ class LayerState(StrEnum):
     HELD = "LAYER_HELD"
     FAILED = "LAYER_FAILED"
     NEW = "LAYER_NEW"
+    BEHIND = "LAYER_BEHIND"
     LATE = "LAYER_LATE"
     CURRENT = "LAYER_CURRENT"
 
@@ -33,6 +34,7 @@ class Facts:
     problem: str
     advanced_at: datetime | None
     every: timedelta
+    heard_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,8 @@ def layer_state(facts: Facts, *, now: datetime) -> LayerState:
     if facts.problem:
         return LayerState.FAILED
     if facts.advanced_at is None:
-        return LayerState.NEW
+        # It was advanced, as far as commits of its sources that were still written let it.
+        return LayerState.NEW if facts.heard_at is None else LayerState.BEHIND
     is_late = now - facts.advanced_at > LATE_INTERVALS * facts.every
     return LayerState.LATE if is_late else LayerState.CURRENT
 

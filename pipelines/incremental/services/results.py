@@ -19,6 +19,7 @@ _AT_ONCE = 1_000
 _HAS_ALL = ("done", "unchanged")
 _NO_TIME = "it has no event time, and no pipeline fills it"
 _EMPTY = "it has no row with an event time"
+_UNFINISHED = "an older commit of it was still being written"
 
 
 def results_take(run: Run) -> int:
@@ -99,6 +100,8 @@ def _edge_take(
         if edge.read_at is not None:
             known.read_at, known.event_time = edge.read_at, edge.event_time
             known.watermark, known.watermark_reason = _watermark(row, known, edge, fresh)
+        elif known.watermark is None:
+            known.watermark_reason = _UNFINISHED
     known.save()
 
 

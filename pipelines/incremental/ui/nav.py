@@ -15,6 +15,9 @@ from portal.ui.frame.states import Badge, register_badges
 BADGES: Mapping[str, Badge] = {
     "LAYER_CURRENT": Badge("Up to date", "circle-check", "good"),
     "LAYER_NEW": Badge("Not advanced yet", "clock", "quiet"),
+    "LAYER_BEHIND": Badge(
+        "Behind", "hourglass", "quiet", "An older commit of a source was still being written."
+    ),
     "LAYER_LATE": Badge("Late", "hourglass", "warn", "It was not advanced for three intervals."),
     "LAYER_PAUSED": Badge("Paused", "player-pause", "warn"),
     "LAYER_HELD": Badge(

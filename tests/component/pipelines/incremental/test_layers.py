@@ -234,6 +234,17 @@ def test_a_commit_that_is_still_written_keeps_the_target_where_it_was(
     assert row.advanced_at == now
 
 
+def test_a_layer_that_never_had_all_of_its_source_says_why(hive: LayerLake, now: datetime) -> None:
+    row = declare(now)
+    behind = msgspec.structs.replace(edge("ods.orders", now), read_at=None)
+    took(
+        layer_run(row, by=ADA, now=now), advanced(row, now, edges=(behind, edge("ods.shops", now)))
+    )
+    row.refresh_from_db()
+    assert row.badge == LayerState.BEHIND
+    assert row.watermark_reason == "ods.orders: an older commit of it was still being written"
+
+
 def test_clocks_that_are_ahead_do_not_make_a_target_complete(
     hive: LayerLake, now: datetime
 ) -> None:
