@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 
-from pipelines.commits.domain.positions import Kind, Position
+from pipelines.commits.domain.positions import Kind, Position, full
 from pipelines.commits.domain.snapshots import Snapshot, changed
 from pipelines.commits.jobs.changes import Changes, signed
 from portal.connectors.lake_config import LakeConfig
@@ -83,6 +83,9 @@ class IcebergSource:
     ) -> Iterator[Changes]:
         """Give the rows that changed; see `Source`."""
         meaning = changed(self._line(upto.commit), after, upto)
+        if meaning.kind is Kind.CHANGES:
+            other = self._other_column(after.commit, upto.commit, columns)
+            meaning = full(f"{other} is another column since.") if other else meaning
         if meaning.kind is not Kind.CHANGES:
             yield Changes(meaning)
             return
@@ -93,6 +96,25 @@ class IcebergSource:
             wanted = [f"`{one}`" for one in columns or now.columns]
             rows = signed(before.select(*wanted), now.select(*wanted))
             yield Changes(meaning, rows, sum(one.n_bytes for one in (*gone, *added)))
+
+    def _other_column(self, after: str, upto: str, columns: Sequence[str] | None) -> str:
+        """Return a column whose name meant another column, or none, at the first snapshot.
+
+        Rows that did not change have other values in it, and no change tells them. Without
+        `columns` those that are new are left to who knows what was read; empty: there is none.
+        """
+        jvm: Any = self.spark.sparkContext._jvm
+        of = jvm.org.apache.iceberg.util.SnapshotUtil
+        was, now = (of.schemaFor(self.java, int(one)) for one in (after, upto))
+        names = columns or [str(one.name()) for one in now.columns()]
+        for name in names:
+            before, field = (one.caseInsensitiveFindField(name) for one in (was, now))
+            if before is None or field is None:
+                if columns is not None:
+                    return name
+            elif before.fieldId() != field.fieldId():
+                return name
+        return ""
 
     def _line(self, number: str) -> list[Snapshot]:
         """Return a snapshot and its ancestors, newest first."""

@@ -127,6 +127,24 @@ def test_changes_of_iceberg(iceberg_lake: IcebergLake) -> None:
         assert "rolled back" in found.meaning.reason
 
 
+def test_an_iceberg_column_that_was_added_again_is_another_one(iceberg_lake: IcebergLake) -> None:
+    table = iceberg_lake.table()
+    name = TableName(LakeId("main"), table.lake.db, table.name)
+    source = open_source(table.lake.spark, table.lake.config, name)
+    table.say("INSERT INTO {t} VALUES (1, 'd0', 'a'), (2, 'd0', 'b')")
+    first = source.position()
+    table.say("ALTER TABLE {t} DROP COLUMN word")
+    table.say("ALTER TABLE {t} ADD COLUMN word STRING")
+    table.say("ALTER TABLE {t} ADD COLUMN more STRING")
+    table.say("INSERT INTO {t} VALUES (3, 'd0', 'c', 'x')")
+    last = source.position()
+    for columns in (("id", "word"), ("id", "more"), None):
+        with source.changes(first, last, columns) as found:
+            assert found.kind is Kind.FULL
+            assert "another column" in found.meaning.reason
+    assert assert_told(source, first, last, ("id", "dt")) is Kind.CHANGES
+
+
 def test_a_target_says_with_its_rows_how_far_it_has_read(
     spark: SparkSession, tmp_path: Path
 ) -> None:
