@@ -15,7 +15,7 @@ from quality.checks.domain.rules import Severity
 from quality.freshness.models import OWNER_LENGTH
 
 EVERY_MINUTES = 60
-WINDOW_LENGTH = 256
+WINDOW_LENGTH, COMMIT_LENGTH = 256, 64
 
 
 class CheckSetQuerySet(models.QuerySet["CheckSet"]):
@@ -38,10 +38,15 @@ class CheckSet(models.Model):
     set_by = models.CharField(max_length=150)
     set_at = models.DateTimeField()
     every_minutes = models.PositiveIntegerField(default=EVERY_MINUTES)
+    on_commit = models.BooleanField(default=False, help_text="also soon after a commit")
     next_at = models.DateTimeField(help_text="when it is measured next")
     measured_at = models.DateTimeField(null=True)
     is_paused = models.BooleanField(default=False)
     problem = models.TextField(blank=True, help_text="why it could not be measured last time")
+    commit = models.CharField(
+        max_length=COMMIT_LENGTH, blank=True, help_text="that it was measured at last"
+    )
+    how_read = models.TextField(blank=True, help_text="whether newer rows were enough, or why not")
 
     objects = CheckSetQuerySet.as_manager()
 
@@ -78,6 +83,9 @@ class Measurement(models.Model):
     reason = models.CharField(max_length=32, blank=True, help_text="why it has no value")
     detail = models.TextField(blank=True)
     state = models.JSONField(null=True, help_text="what later commits can be merged into")
+    commit = models.CharField(
+        max_length=COMMIT_LENGTH, blank=True, help_text="snapshot or instant that it is of"
+    )
     day = models.CharField(
         max_length=10, blank=True, help_text="of a table without windows: one value for each day"
     )

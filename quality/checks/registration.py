@@ -6,6 +6,7 @@ from portal.runs.kinds.ticks import Tick, register_tick
 from quality.checks.run_kinds import register_check_kinds
 from quality.checks.selectors.numbers import register_gauges
 from quality.checks.services.blocking import Marks, held_back
+from quality.checks.services.commits import FOLLOWER
 from quality.checks.services.requests import checks_due
 from quality.checks.services.results import results_trim
 from quality.checks.services.samples import samples_trim
@@ -23,6 +24,7 @@ def register() -> None:
     register_tick(Tick("checks.trim", timedelta(hours=1), results_trim))
     register_tick(Tick("checks.trim_samples", timedelta(hours=1), samples_trim))
     register_tick(Tick("checks.trim_trials", timedelta(hours=1), trials_trim))
+    FOLLOWER.register()
     register_pages()
     register_checks_tab()
     register_gauges()

@@ -5,8 +5,8 @@ from datetime import datetime
 
 from django.db.models import Q
 
-from pipelines.commits.services.following import Follower, soon
 from pipelines.models import Layer
+from portal.catalog.services.following import Follower, soon
 from portal.events.registry import Missed
 
 

@@ -9,8 +9,8 @@ from datetime import datetime
 
 from django.db.models import Q
 
-from pipelines.commits.services.following import Follower, soon
 from pipelines.models import Materialization
+from portal.catalog.services.following import Follower, soon
 from portal.events.registry import Missed
 
 

@@ -35,7 +35,7 @@ from quality.checks.selectors.coverage import (
     CoverageFilter,
     tables_without_checks,
 )
-from quality.checks.services.declaring import checks_delete, checks_pause, checks_set
+from quality.checks.services.declaring import Timing, checks_delete, checks_pause, checks_set
 from quality.checks.services.overrides import override_ask, override_confirm
 from quality.checks.services.requests import check_request
 from quality.checks.services.samples import sample_read
@@ -61,7 +61,7 @@ class CheckSetList(KeysetList):
         return checks_set(
             data["lake"],
             data["document"],
-            every_minutes=data["every_minutes"],
+            timing=Timing(data["every_minutes"], data["on_commit"]),
             version=data["version"],
             user=self.user,
             now=timezone.now(),

@@ -23,8 +23,9 @@ class CheckSetSerializer(serializers.ModelSerializer[CheckSet]):
     class Meta:
         model = CheckSet
         fields: ClassVar = [
-            "id", "lake", "table", "owner", "document", "every_minutes", "is_paused", "version",
-            "set_by", "set_at", "measured_at", "next_at", "problem",
+            "id", "lake", "table", "owner", "document", "every_minutes", "on_commit", "is_paused",
+            "version",
+            "set_by", "set_at", "measured_at", "next_at", "problem", "commit", "how_read",
         ]  # fmt: skip
 
 
@@ -36,6 +37,7 @@ class SetChecksSerializer(serializers.Serializer[Any]):
     every_minutes = serializers.IntegerField(
         default=EVERY_MINUTES, min_value=LEAST_MINUTES, max_value=MOST_MINUTES
     )
+    on_commit = serializers.BooleanField(default=False, help_text="also soon after a commit")
     version = serializers.IntegerField(
         default=None, allow_null=True, min_value=0, help_text="as you read it; null: it is new"
     )
@@ -211,4 +213,6 @@ class MeasurementSerializer(serializers.ModelSerializer[Measurement]):
 
     class Meta:
         model = Measurement
-        fields: ClassVar = ["metric", "window", "day", "value", "reason", "detail", "measured_at"]
+        fields: ClassVar = [
+            "metric", "window", "day", "value", "reason", "detail", "commit", "measured_at",
+        ]  # fmt: skip

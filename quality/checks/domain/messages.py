@@ -116,6 +116,11 @@ class Measured(msgspec.Struct, frozen=True, omit_defaults=True):
     n_passes: int = 0
     seconds: float = 0
 
+    @property
+    def how_read(self) -> str:
+        """Which rows were read, where an earlier commit was known; empty: none was."""
+        return "Only rows of newer commits were read." if self.is_incremental else self.note
+
 
 class Sample(msgspec.Struct, frozen=True):
     """Rows of one window that speak against one metric; values as texts, None is NULL."""

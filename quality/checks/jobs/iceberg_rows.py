@@ -69,6 +69,9 @@ class IcebergRows:
 
     def _check_appended(self, since: str) -> None:
         snapshot = self.java.currentSnapshot()
+        known = self.java.snapshot(int(since))
+        if known is not None and known.schemaId() != snapshot.schemaId():
+            raise NotIncremental(f"The columns changed since snapshot {since}.")
         for _ in range(_MOST_COMMITS):
             if snapshot is None:
                 break

@@ -4,6 +4,7 @@ Setting the same twice changes nothing. A rule that was changed or left out lose
 with them their overrides; what was measured stays.
 """
 
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -26,11 +27,22 @@ from quality.ready_flag.services.tables import owner_of, table_seen
 LEAST_MINUTES, MOST_MINUTES = 5, 60 * 24 * 31
 
 
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """When a table is measured: every so many minutes, and soon after a commit if that is said."""
+
+    every_minutes: int = EVERY_MINUTES
+    on_commit: bool = False
+
+
+ON_SCHEDULE = Timing()
+
+
 def checks_set(
     lake: str,
     text: str,
     *,
-    every_minutes: int = EVERY_MINUTES,
+    timing: Timing = ON_SCHEDULE,
     version: int | None,
     user: User,
     now: datetime,
@@ -44,7 +56,7 @@ def checks_set(
         ExternalFailure: the metastore does not answer.
     """
     document = read_document(text)
-    if not LEAST_MINUTES <= every_minutes <= MOST_MINUTES:
+    if not LEAST_MINUTES <= timing.every_minutes <= MOST_MINUTES:
         raise RuleViolation(
             "checks.every",
             f"Measure every {LEAST_MINUTES} to {MOST_MINUTES:,} minutes.",
@@ -56,13 +68,13 @@ def checks_set(
         struct = table_seen(metastore, hive, user=user)
         check_others(metastore, config.lake, document.rules, user=user)
     owner = owner_of(struct)
-    said = {"document": to_parsed(document), "every_minutes": every_minutes}
+    said = {"document": to_parsed(document), **asdict(timing)}
     with transaction.atomic():
         rows = CheckSet.objects.select_for_update()
         known = rows.filter(lake=lake, db=hive.db, table=hive.table).first()
         if known is None:
             row = _made(hive, said, owner=owner, user=user, now=now)
-        elif (known.checks, known.every_minutes) == (document, every_minutes):
+        elif (known.checks, Timing(known.every_minutes, known.on_commit)) == (document, timing):
             return known
         elif known.version != version:
             raise _stale(known)
@@ -124,10 +136,13 @@ def _changed(
     results = row.results.all()
     if row.checks.partition_key == document.partition_key:
         results = results.exclude(rule__in=same)
+    else:
+        row.measurements.update(commit="")  # their windows are other rows now
     results.delete()
     if document.samples == "off":
         row.samples.all().delete()
-    row.document, row.every_minutes = said["document"], said["every_minutes"]
+    for name, value in said.items():
+        setattr(row, name, value)
     row.version += 1
     row.set_by, row.set_at, row.next_at = user.username, now, now
     row.save()

@@ -19,6 +19,7 @@ from quality.checks.domain.messages import Request, Task, Window, format_of
 from quality.checks.domain.plan import metrics_of
 from quality.checks.domain.rules import CheckSet as Document
 from quality.checks.services.declaring import next_time
+from quality.checks.services.earlier import earlier_of
 from quality.checks.services.other_tables import check_others, databases_of
 from quality.checks.services.problems import unmeasured_note
 from quality.checks.services.samples import sampled_metrics
@@ -128,7 +129,11 @@ def _task(row: CheckSet, metastore: Metastore, asked: Sequence[str]) -> Task:
     if checks.partition_key:
         windows = list(asked) or _windows(row, checks.partition_key, struct, metastore)
     task = task_of(row.pk, row.hive, struct, checks, windows)
-    return msgspec.structs.replace(task, sample=sampled_metrics(row))
+    # Who names windows has them read whole.
+    earlier = None if asked or task.format == "hive" else earlier_of(row, windows)
+    return msgspec.structs.replace(
+        task, sample=sampled_metrics(row), earlier=earlier, touched=earlier is not None
+    )
 
 
 def task_of(

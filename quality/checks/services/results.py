@@ -78,7 +78,8 @@ def _take(run: Run, measured: Measured) -> int:
         row.problem = measured.note or measured.reason
         tell_unmeasured(row, row.problem, now=at)
     else:
-        row.problem = ""
+        row.problem, row.commit = "", measured.commit
+        row.how_read = measured.how_read
         rules = row.checks.rules
         compared = source_differences(row, rules, now=at)
         windows = measured.windows
@@ -87,7 +88,7 @@ def _take(run: Run, measured: Measured) -> int:
                 msgspec.structs.replace(one, values=(*one.values, compared.value))
                 for one in measured.windows
             )
-        _keep(row, windows, at=at)
+        _keep(row, windows, commit=measured.commit, at=at)
         # Only now: windows of one run are compared with each other too.
         results: list[RuleResult] = []
         taken_back = taken_back_at(row, [one.window for one in windows])
@@ -103,11 +104,11 @@ def _take(run: Run, measured: Measured) -> int:
         tell_judged(row, results, now=at)
         look_soon(row, results, now=at)
     row.measured_at = at
-    row.save(update_fields=["problem", "measured_at"])
+    row.save(update_fields=["problem", "commit", "how_read", "measured_at"])
     return 1
 
 
-def _keep(row: CheckSet, windows: Sequence[WindowValues], *, at: datetime) -> None:
+def _keep(row: CheckSet, windows: Sequence[WindowValues], *, commit: str, at: datetime) -> None:
     today = str(at.astimezone(UTC).date())
     rows = [
         Measurement(
@@ -119,6 +120,7 @@ def _keep(row: CheckSet, windows: Sequence[WindowValues], *, at: datetime) -> No
             reason=one.reason,
             detail=one.detail,
             state=msgspec.to_builtins(one.state),
+            commit=commit,
             measured_at=at,
         )
         for window in windows
@@ -129,7 +131,7 @@ def _keep(row: CheckSet, windows: Sequence[WindowValues], *, at: datetime) -> No
         batch_size=_WRITTEN_AT_ONCE,
         update_conflicts=True,
         unique_fields=conflict_key("check_set", "metric", "window", "day"),
-        update_fields=["value", "reason", "detail", "state", "measured_at"],
+        update_fields=["value", "reason", "detail", "state", "commit", "measured_at"],
     )
 
 

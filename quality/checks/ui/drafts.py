@@ -18,7 +18,7 @@ from quality.checks.selectors.check_sets import (
     get_check_set_for_user,
     get_trial_for_user,
 )
-from quality.checks.services.declaring import checks_set
+from quality.checks.services.declaring import Timing, checks_set
 from quality.checks.services.starting import checks_propose
 from quality.checks.services.trials import (
     MOST_WINDOWS,
@@ -138,7 +138,7 @@ def _set(request: HttpRequest, form: CheckSetForm, *, lake: str) -> CheckSet:
     made = checks_set(
         lake,
         data["document"],
-        every_minutes=data["every_minutes"],
+        timing=Timing(data["every_minutes"], data["on_commit"]),
         version=data["version"],
         user=person(request),
         now=timezone.now(),

@@ -34,6 +34,11 @@ class CheckSetForm(VersionedForm):
         initial=EVERY_MINUTES,
         help_text="partitions that wait to become ready, and the newest three",
     )
+    on_commit = forms.BooleanField(
+        label="Also soon after a commit of the table",
+        required=False,
+        help_text=f"at most every {LEAST_MINUTES} minutes; of Iceberg and Hudi tables",
+    )
 
     @classmethod
     def of(cls, row: CheckSet) -> "CheckSetForm":
@@ -42,6 +47,7 @@ class CheckSetForm(VersionedForm):
             initial={
                 "document": write_document(row.checks),
                 "every_minutes": row.every_minutes,
+                "on_commit": row.on_commit,
                 "version": row.version,
             }
         )

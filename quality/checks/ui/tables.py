@@ -109,9 +109,10 @@ HISTORY = ListSpec(
         Column(key="value", title="Value"),
         Column(key="reason", title="No value because"),
         Column(key="measured_at", title="Measured", kind="ago", sort="measured"),
+        Column(key="commit", title="Commit", kind="code", shown_from="tablet"),
         Column(key="detail", title="Detail", is_wide=True),
     ),
     orders=HISTORY_ORDERS,
     filename="measurements.csv",
-    exports=("metric", "window", "day", "value", "reason", "detail", "measured_at"),
+    exports=("metric", "window", "day", "value", "reason", "detail", "commit", "measured_at"),
 )

@@ -16,7 +16,7 @@ from portal.runs.requests.services import run_drive
 from quality.checks.domain.documents import read_document
 from quality.checks.domain.judge import Outcome
 from quality.checks.models import EVERY_MINUTES
-from quality.checks.services.declaring import checks_set, next_time
+from quality.checks.services.declaring import Timing, checks_set, next_time
 from quality.checks.services.requests import check_request, newest_windows
 from quality.models import CheckSet
 
@@ -32,6 +32,7 @@ class Command(BaseCommand):
         parser.add_argument("--lake", default="main")
         parser.add_argument("--user", required=True, help="who sets it")
         parser.add_argument("--every", type=int, default=EVERY_MINUTES, help="minutes")
+        parser.add_argument("--on-commit", action="store_true", help="also soon after a commit")
         parser.add_argument(
             "--measure",
             type=int,
@@ -64,7 +65,7 @@ def _set(options: dict[str, Any], user: User) -> CheckSet:
     return checks_set(
         lake,
         text,
-        every_minutes=options["every"],
+        timing=Timing(options["every"], options["on_commit"]),
         version=known.version if known else None,
         user=user,
         now=timezone.now(),

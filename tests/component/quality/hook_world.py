@@ -23,6 +23,7 @@ class HookLake(ThriftLake):
     def __init__(self, root: Path) -> None:
         super().__init__(SmallHive(), root)
         self.names: dict[str, list[str]] = {"sales": list(LEAVES), "shops": [], "notes": []}
+        self.of_tables: dict[str, dict[str, str]] = {}
         self.breaks_at_names = False
 
     def get_table(self, db: str, name: str) -> Any:
@@ -30,7 +31,13 @@ class HookLake(ThriftLake):
         if db != "shop" or name not in self.names:
             raise ttypes.NoSuchObjectException(f"hive.{db}.{name} table not found")
         keys = [ttypes.FieldSchema(name=key, type="string") for key in KEYS[name]]
-        return ttypes.Table(dbName=db, tableName=name, owner=self.owner, partitionKeys=keys)
+        return ttypes.Table(
+            dbName=db,
+            tableName=name,
+            owner=self.owner,
+            partitionKeys=keys,
+            parameters=self.of_tables.get(name, {}),
+        )
 
     def get_partition_names(self, db: str, name: str, limit: int) -> list[str]:
         if self.breaks_at_names:

@@ -8,7 +8,7 @@ from portal.access.models import User
 from portal.runs.models import Run
 from portal.runs.records.spools import new_spool, open_spool
 from quality.checks.domain.messages import Measured, MetricValue, WindowValues
-from quality.checks.services.declaring import checks_set
+from quality.checks.services.declaring import ON_SCHEDULE, Timing, checks_set
 from quality.checks.services.results import results_take
 from quality.models import CheckSet
 
@@ -23,9 +23,13 @@ WINDOW = "2026-11-21"
 
 
 def declare(
-    user: User, now: datetime, text: str = DOCUMENT, version: int | None = None
+    user: User,
+    now: datetime,
+    text: str = DOCUMENT,
+    version: int | None = None,
+    timing: Timing = ON_SCHEDULE,
 ) -> CheckSet:
-    return checks_set("main", text, version=version, user=user, now=now)
+    return checks_set("main", text, timing=timing, version=version, user=user, now=now)
 
 
 def wrote(run: Run, measured: Measured) -> None:

@@ -1,1 +1,0 @@
-"""Services that follow the commits of tables."""
