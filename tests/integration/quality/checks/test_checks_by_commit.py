@@ -1,15 +1,17 @@
-"""Two measurements of the portal: the second one reads the rows of newer commits alone."""
+"""Measurements of the portal by real runs: from the last commit on, and of a draft's windows."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from portal.access.models import User
 from portal.access.services import person_create
 from portal.runs.domain import RunState
 from portal.runs.requests.services import run_drive
 from quality.checks.services.declaring import checks_set
 from quality.checks.services.requests import check_request
+from quality.checks.services.trials import run_of_trial, trial_request, trial_result
 from quality.models import Measurement
 from stack.stack import LAKE, Stack
 from tests.support.iceberg_lake import IcebergLake
@@ -24,14 +26,18 @@ rules:
 """
 
 
+def somebody(stack: Stack, settings: Any) -> User:
+    settings.LAKEWARDEN_LAKES = stack.lakes_file
+    settings.LAKEWARDEN_VAR = stack.var
+    return person_create(
+        "ada", password="correct horse staple", email="ada@example.org", roles=("admin",)
+    )
+
+
 def test_a_table_is_measured_from_its_last_commit_on(
     iceberg_lake: IcebergLake, embedded_stack: Stack, settings: Any
 ) -> None:
-    settings.LAKEWARDEN_LAKES = embedded_stack.lakes_file
-    settings.LAKEWARDEN_VAR = embedded_stack.var
-    ada = person_create(
-        "ada", password="correct horse staple", email="ada@example.org", roles=("admin",)
-    )
+    ada = somebody(embedded_stack, settings)
     table = iceberg_lake.table()
     table.append([(1, "d0", "a"), (2, "d0", "b")])
     text = DOCUMENT.format(table=f"{iceberg_lake.db}.{table.name}")
@@ -51,3 +57,28 @@ def test_a_table_is_measured_from_its_last_commit_on(
     assert found[:2] == [("", 2, 3), (newer, 3, 33)]
     assert found[2][1:] == (2, 32)
     assert "changed or removed rows" in found[2][0]
+
+
+@pytest.mark.long
+def test_a_draft_is_tried_on_windows_that_nobody_measured(
+    iceberg_lake: IcebergLake, embedded_stack: Stack, settings: Any
+) -> None:
+    ada, now = somebody(embedded_stack, settings), datetime.now(UTC)
+    yesterday = str(now.date() - timedelta(days=1))
+    table = iceberg_lake.table()
+    table.append([(1, yesterday, "a"), (2, yesterday, "b"), (3, str(now.date()), "c")])
+    text = f"""
+table: {iceberg_lake.db}.{table.name}
+partition_key: dt
+rules:
+  - {{name: few, metric: row_count, max: 1}}
+"""
+    trial = trial_request(LAKE, text, user=ada, now=now)
+    run = run_of_trial(trial)
+    assert run is not None
+    assert run_drive(run.pk).state == RunState.DONE
+    trial.refresh_from_db()
+    assert trial.problem == ""
+    (rule,) = trial_result(trial, user=ada, now=now).tried
+    assert [(one.label, one.verdict.value) for one in rule.fired] == [(yesterday, 2)]
+    assert not Measurement.objects.exists()
