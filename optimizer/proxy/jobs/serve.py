@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from pyspark.sql import SparkSession
 from optimizer.proxy.domain.statements import Rewriter
 from optimizer.proxy.jobs.cubes import CubeAnswers
 from optimizer.proxy.jobs.forwarding import Proxy
+from optimizer.proxy.jobs.materializations import MaterializationAnswers
 from optimizer.proxy.jobs.pruner import Pruner
 from optimizer.proxy.jobs.reports import CubeReports
 from optimizer.proxy.jobs.rewriting import Rewriters
@@ -66,6 +68,16 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=[],
         help="tables whose aggregates cubes may answer, such as ssb.*; may be given again",
     )
+    reader.add_argument(
+        "--materializations",
+        action="append",
+        default=[],
+        help="tables that may answer aggregates, such as marts.days; may be given again",
+    )
+    reader.add_argument("--hudi-catalog", default="hudi", help="Trino's name of its Hudi tables")
+    reader.add_argument(
+        "--max-lag-seconds", type=int, default=0, help="so old may materializations be; 0: current"
+    )
     reader.add_argument("--listen", default="127.0.0.1:8090", help="address and port")
     reader.add_argument("--seconds", type=float, default=2.0, help="for rewriting, at most")
     reader.add_argument("--max-files", type=int, default=500, help="more left: read as before")
@@ -81,12 +93,22 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def rewriters(config: LakeConfig, given: argparse.Namespace) -> list[Rewriter]:
-    """Return what rewrites statements: cubes first, where they are asked for."""
+    """Return what rewrites statements: aggregates first, where they are asked for."""
     spark = session(config)
     catalog, most = given.catalog, given.max_files
     found: list[Rewriter] = []
     if given.cubes:
         found.append(CubeAnswers(spark, config, catalog=catalog, tables=given.cubes, most=most))
+    if given.materializations:
+        found.append(
+            MaterializationAnswers(
+                spark,
+                config,
+                catalog=given.hudi_catalog,
+                tables=given.materializations,
+                max_lag=timedelta(seconds=max(given.max_lag_seconds, 0)),
+            )
+        )
     found.append(Pruner(spark, config, catalog=catalog, tables=given.tables, most=most))
     return found
 

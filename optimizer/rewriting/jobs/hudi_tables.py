@@ -3,7 +3,7 @@
 from pyspark.sql import SparkSession
 
 from optimizer.hudi.tables.jobs.errors import clear_errors
-from optimizer.hudi.tables.jobs.table import open_table, use_hudi
+from optimizer.hudi.tables.jobs.table import OpenedTable, open_table, use_hudi
 from optimizer.rewriting.domain.facts import HUDI, TableFacts
 from portal.spark.job import JobContext
 
@@ -17,16 +17,26 @@ def hudi_facts(spark: SparkSession, job: JobContext, name: str, location: str) -
         PortalError: it is gone, or no Hudi table.
     """
     use_hudi(spark, lake=str(job.config.lake))
-    place = location.rstrip("/")
-    table = open_table(spark, name, place, lake_zone=job.config.zone)
-    with clear_errors(name):
+    table = open_table(spark, name, location, lake_zone=job.config.zone)
+    return facts_of(spark, table, newest_commit(table))
+
+
+def newest_commit(table: OpenedTable) -> int | None:
+    """Return the newest completed commit of a table; None: it has none."""
+    with clear_errors(table.name):
         commits = table.java.getActiveTimeline().getCommitsTimeline().filterCompletedInstants()
         newest = commits.lastInstant()
-        schema = spark.read.format("hudi").load(place).schema
+    return int(newest.get().requestedTime()) if newest.isPresent() else None
+
+
+def facts_of(spark: SparkSession, table: OpenedTable, commit: int | None) -> TableFacts:
+    """Read the columns of an opened table, whose newest commit is known."""
+    with clear_errors(table.name):
+        schema = spark.read.format("hudi").load(table.location).schema
     columns = {
         one.name.lower(): one.dataType.simpleString()
         for one in schema.fields
         if not one.name.startswith(_META)
     }
-    instant = int(newest.get().requestedTime()) if newest.isPresent() else None
-    return TableFacts(name, place, instant, place, columns, format=HUDI)
+    place = table.location
+    return TableFacts(table.name, place, commit, place, columns, format=HUDI)
