@@ -125,9 +125,7 @@ def flows_of(rows: QuerySet[LayerSource]) -> list[Flow]:
     found = list(rows.order_by("pk")[: MOST_EDGES + 1])
     if len(found) > MOST_EDGES:
         return []
-    return [
-        Flow(str(one), str(one.layer), _lag_words(one.lag_seconds), one.is_static) for one in found
-    ]
+    return [Flow(str(one), str(one.layer), _lag_words(one), one.is_static) for one in found]
 
 
 def troubled(lake: str) -> list[Layer]:
@@ -165,9 +163,10 @@ def _with_held(rows: QuerySet[Layer]) -> QuerySet[Layer]:
     return rows.annotate(is_held=Exists(waits))
 
 
-def _lag_words(seconds: int | None) -> str:
-    if seconds is None:
-        return "not read yet"
+def _lag_words(edge: LayerSource) -> str:
+    seconds = edge.lag_seconds
+    if seconds is None:  # an older commit may have been written while it was read
+        return "behind" if edge.position else "not read yet"
     minutes = seconds // 60
     if minutes < 120:
         return f"{minutes} min"
