@@ -1,9 +1,12 @@
 """Rules of approvals: who may decide, the resulting state, and what may run now. Pure."""
 
+import hashlib
+import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 
@@ -235,3 +238,9 @@ def standing_approvers(
         and one.roles & roles
     )
     return approvers - request.requesters
+
+
+def content_digest(content: Any) -> str:
+    """Return the sha256 of what a proposal says, as plain values; just that is approved."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

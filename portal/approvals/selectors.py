@@ -49,6 +49,11 @@ def approval_requesters(approval: Approval) -> list[str]:
     return sorted({*approval.requesters, *also})
 
 
+def approvers(approval: Approval) -> list[str]:
+    """Return who decided on an approval, in order; of one that was given, who gave it."""
+    return list(approval.decisions.order_by("at").values_list("user__username", flat=True))
+
+
 def requesters_shown(approval: Approval | None, stored: Sequence[str]) -> list[str]:
     """Return whom a page names as requesters: as of now while it is open, else as stored."""
     if approval is None or ApprovalState(approval.state) not in OPEN:

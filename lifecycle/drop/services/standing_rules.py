@@ -3,8 +3,6 @@
 What is planned under a rule stands in `standing_plans`.
 """
 
-import hashlib
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -26,7 +24,7 @@ from lifecycle.planning.services.parties import Basis, requesters_of, requesters
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.approvals.changes import Changes, Share
-from portal.approvals.domain import ApprovalState
+from portal.approvals.domain import ApprovalState, content_digest
 from portal.approvals.models import Approval
 from portal.approvals.proposals import ProposalKind
 from portal.approvals.selectors import Steps
@@ -187,8 +185,7 @@ def standing_rule_request(
 
 def rule_digest(rule: StandingRule) -> str:
     """Return the sha256 of what a rule says; what is approved is exactly that."""
-    text = json.dumps(_content(rule), sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return content_digest(_content(rule))
 
 
 def _content(rule: StandingRule) -> dict[str, str | int | None]:

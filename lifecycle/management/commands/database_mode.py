@@ -10,6 +10,7 @@ from lifecycle.core.domain.modes import DatabaseMode, can_change
 from lifecycle.databases.services.modes import ModeChange, database_mode_change
 from lifecycle.inventory.selectors.findings import mode_of
 from portal.access.models import User
+from portal.access.shell import user_named
 from portal.lake.errors import PortalError
 
 
@@ -31,10 +32,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Take the steps; a database that is there already is left as it is."""
-        try:
-            user = User.objects.get(username=options["user"])
-        except User.DoesNotExist as error:
-            raise CommandError(f"There is no user {options['user']}.") from error
+        user = user_named(options["user"])
         wanted = DatabaseMode(options["mode"])
         for db in options["databases"]:
             try:

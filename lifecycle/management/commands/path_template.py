@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from lifecycle.rules.services.path_templates import TemplateChange, path_template_change
-from portal.access.models import User
+from portal.access.shell import user_named
 from portal.lake.errors import PortalError
 
 
@@ -26,13 +26,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Set it for every database named."""
+        user = user_named(options["user"])
         try:
-            user = User.objects.get(username=options["user"])
             for db in options["db"]:
                 change = TemplateChange(options["lake"], db, options["template"], options["reason"])
                 path_template_change(change, user=user, now=datetime.now(UTC))
-        except User.DoesNotExist as error:
-            raise CommandError(f"There is no user {options['user']}.") from error
         except PortalError as error:
             raise CommandError(f"{error.code}: {error.message}") from error
         self.stdout.write(f"{options['template']} holds for {', '.join(options['db'])}.")

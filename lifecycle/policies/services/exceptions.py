@@ -20,11 +20,12 @@ from lifecycle.policies.selectors.exception_lists import (
     is_exceptions_person,
     owns_named,
 )
-from lifecycle.policies.services.requests import approvers, request_move, request_open
+from lifecycle.policies.services.requests import request_move, request_open
 from lifecycle.rules.selectors.exceptions import breaks_rule
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.approvals.models import Approval
+from portal.approvals.selectors import approvers
 from portal.approvals.services import approval_use
 from portal.audit.models import AuditEvent
 from portal.audit.services import audit_record

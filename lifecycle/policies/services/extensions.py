@@ -20,10 +20,11 @@ from lifecycle.inventory.selectors.policy import asker_of
 from lifecycle.models import PolicyRequest, TableFinding
 from lifecycle.policies.domain.extension import Bounds, Extension, Granted, base_day, extend
 from lifecycle.policies.domain.states import RequestKind, RequestState
-from lifecycle.policies.services.requests import approvers, request_move, request_open
+from lifecycle.policies.services.requests import request_move, request_open
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.approvals.models import Approval
+from portal.approvals.selectors import approvers
 from portal.approvals.services import approval_use
 from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed, PortalError, RuleViolation, StaleState

@@ -22,7 +22,7 @@ from portal.approvals.changes import Changes
 from portal.approvals.domain import DecisionInput
 from portal.approvals.models import Approval
 from portal.approvals.proposals import ProposalKind
-from portal.approvals.selectors import Steps
+from portal.approvals.selectors import Steps, approvers
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.reasons import check_text
 from portal.runs.requests.services import run_request
@@ -157,11 +157,6 @@ REQUESTS = PolicyRequests()
 policy_request_decide = REQUESTS.decide
 policy_request_withdraw = REQUESTS.withdraw
 request_move = REQUESTS.move
-
-
-def approvers(approval: Approval) -> list[str]:
-    """Return who decided on a request, in order."""
-    return list(approval.decisions.order_by("at").values_list("user__username", flat=True))
 
 
 def request_open(

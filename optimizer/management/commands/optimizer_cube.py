@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from optimizer.cubes.services.definitions import cube_declare
 from optimizer.iceberg.tables.selectors.tables import tables_named
-from portal.access.models import User
+from portal.access.shell import user_named
 from portal.lake.errors import PortalError
 
 
@@ -29,11 +29,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Declare it, unless it stands so already."""
         db, _, name = options["table"].partition(".")
+        user = user_named(options["user"])
         try:
-            user = User.objects.get(username=options["user"])
             definition = json.loads(options["definition"])
-        except User.DoesNotExist as error:
-            raise CommandError(f"There is no user {options['user']}.") from error
         except ValueError as error:
             raise CommandError(f"The definition is no JSON: {error}.") from error
         if not isinstance(definition, dict):

@@ -10,7 +10,7 @@ from optimizer.policies.domain.formats import POLICY_SCHEMAS, TableFormat
 from optimizer.policies.domain.values import write_values
 from optimizer.policies.selectors.policies import policy_current
 from optimizer.policies.services.policies import PolicyChange, policy_set
-from portal.access.models import User
+from portal.access.shell import user_named
 from portal.lake.errors import PortalError
 from portal.played import instant
 
@@ -39,10 +39,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Set it, unless it stands so already."""
         lake, scope = options["lake"], options["scope"]
-        try:
-            user = User.objects.get(username=options["user"])
-        except User.DoesNotExist as error:
-            raise CommandError(f"There is no user {options['user']}.") from error
+        user = user_named(options["user"])
         values = _read(options["values"])
         table_format = TableFormat(options["format"])
         read = POLICY_SCHEMAS[table_format].read

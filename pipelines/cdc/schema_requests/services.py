@@ -1,7 +1,5 @@
 """Puts changes of schema to admins, and carries their decision to the change."""
 
-import hashlib
-import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
@@ -22,9 +20,10 @@ from pipelines.cdc.schema_requests.selectors import (
 from pipelines.models import SchemaChange, SchemaRequest
 from portal.access.models import User
 from portal.approvals.changes import Changes
-from portal.approvals.domain import DecisionInput, DecisionKind
+from portal.approvals.domain import DecisionInput, DecisionKind, content_digest
 from portal.approvals.models import Approval
 from portal.approvals.proposals import ProposalKind
+from portal.approvals.selectors import approvers
 from portal.lake.errors import RuleViolation
 
 APPROVAL_KIND = "pipelines.schema_request"
@@ -103,7 +102,7 @@ class SchemaRequests(ProposalKind[SchemaRequest]):
 
         A change may have altered rows that were there: then the table is loaded again.
         """
-        by = ", ".join(approval.decisions.order_by("at").values_list("user__username", flat=True))
+        by = ", ".join(approvers(approval))
         self.move(proposal, "APPROVED", by=by, now=now)
         _decided(proposal.change, Decision.APPROVED, by=by, reason="", now=now)
         if leaves_rows_behind(changes_of(proposal.change)):
@@ -131,8 +130,7 @@ def requests_open(lake: str, *, now: datetime) -> None:
 def change_digest(change: SchemaChange) -> str:
     """Return the sha256 of a change; what is approved is exactly that."""
     content = [change.captured_id, change.number, change.columns, change.key, change.ddl]
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return content_digest(content)
 
 
 def _open(change: SchemaChange, *, now: datetime) -> None:

@@ -5,7 +5,7 @@ from uuid import UUID
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 
-from pipelines.models import LayerSchemaRequest, LayerSource
+from pipelines.models import LayerSchemaRequest
 from portal.access.models import User
 from portal.lake.errors import NotVisible
 
@@ -26,8 +26,3 @@ def get_request_for_user(request_id: UUID | str, *, user: User) -> LayerSchemaRe
     if found is None:
         raise NotVisible("layer_schema.unknown", "There is no such request.")
     return found
-
-
-def open_request_of(edge: LayerSource) -> LayerSchemaRequest | None:
-    """Return the request about a source's columns that waits for a decision."""
-    return LayerSchemaRequest.objects.filter(open_key=edge.pk).first()

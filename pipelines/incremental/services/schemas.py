@@ -5,8 +5,6 @@ again: only then the target has what a new one would have. A person who knows be
 leave earlier rows as they are.
 """
 
-import hashlib
-import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
@@ -15,18 +13,16 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
-from pipelines.incremental.selectors.schemas import (
-    get_request_for_user,
-    open_request_of,
-    requests_visible,
-)
+from pipelines.incremental.selectors.schemas import get_request_for_user, requests_visible
 from pipelines.incremental.services.declaring import check_staff, record
 from pipelines.models import LayerSchemaRequest, LayerSource
 from portal.access.actors import Actor
 from portal.access.models import User
 from portal.approvals.changes import Changes
+from portal.approvals.domain import content_digest
 from portal.approvals.models import Approval
 from portal.approvals.proposals import ProposalKind
+from portal.approvals.selectors import approvers
 from portal.lake.errors import StaleState
 
 APPROVAL_KIND = "pipelines.layer_schema"
@@ -101,7 +97,7 @@ class LayerSchemaRequests(ProposalKind[LayerSchemaRequest]):
         self, proposal: LayerSchemaRequest, approval: Approval, *, now: datetime
     ) -> None:
         """Let the layer go on with the columns that were read."""
-        by = ", ".join(approval.decisions.order_by("at").values_list("user__username", flat=True))
+        by = ", ".join(approvers(approval))
         self.move(proposal, "APPROVED", by=by, now=now)
         edge = LayerSource.objects.select_for_update().get(schema_requests=proposal.pk)
         _go_on(edge, reread=proposal.reread, by=by, now=now)
@@ -115,8 +111,7 @@ def columns_digest(edge: LayerSource, *, reread: bool) -> str:
     if not edge.waits_for:
         return ""
     content = [edge.layer_id, str(edge), edge.schema, edge.found_schema, reread]
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return content_digest(content)
 
 
 def schema_requests_open(lake: str, *, now: datetime) -> None:
@@ -161,7 +156,7 @@ def schema_ask(
                 f"The columns of {known} changed again, or somebody decided. Reload the page.",
                 table=str(known),
             )
-        open_one = open_request_of(known)
+        open_one = known.asked
         if open_one is not None:
             if open_one.digest == columns_digest(known, reread=reread):
                 return open_one

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from pipelines.materialized.models import EVERY_MINUTES
 from pipelines.materialized.services.definitions import Wanted, materialization_create
-from portal.access.models import User
+from portal.access.shell import user_named
 from portal.lake.errors import PortalError
 
 
@@ -31,10 +31,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Define it."""
         wanted = Wanted(options["sql"], options["every"], options["max_lag"])
-        try:
-            user = User.objects.get(username=options["user"])
-        except User.DoesNotExist as error:
-            raise CommandError(f"There is no user {options['user']}.") from error
+        user = user_named(options["user"])
         try:
             made = materialization_create(
                 options["lake"], options["name"], wanted, user=user, now=timezone.now()

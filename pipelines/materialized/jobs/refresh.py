@@ -230,7 +230,8 @@ class Refresh:
             ).collect()[0]
             self.numbers.n_changed_groups = found["n"]
             self.numbers.n_dirty_groups = found["n_dirty"]
-            n_groups, n_rows = 0, _note(said).n_rows
+            known = _note(said)
+            n_groups, n_rows = 0, known.n_rows
             if found["n_dirty"] or n_rows is None:
                 n_groups, n_rows = self._total()
             refused = plan_groups(
@@ -242,7 +243,7 @@ class Refresh:
                 self.tell(f"{refused.way}: {refused.reason}")
                 return refused
             n_rows += states.n_more(changes)
-            note = self._noted(kept, _note(said).n_since_full + 1, n_rows)
+            note = self._noted(kept, known.n_since_full + 1, n_rows)
             counts = self._counts(kept)
             if counts is not None and not self._is_at(wanted):
                 self.tell("distinct values")
@@ -271,7 +272,8 @@ class Refresh:
 
     def _move(self, kept: Kept, said: Written, wanted: Mapping[str, Position]) -> None:
         """Say that the table is at newer commits, which changed no row."""
-        note = self._noted(kept, _note(said).n_since_full, _note(said).n_rows)
+        known = _note(said)
+        note = self._noted(kept, known.n_since_full, known.n_rows)
         counts = self._counts(kept)
         if counts is not None and not self._is_at(wanted):
             counts.target.write(_nothing(counts.target), wanted, note=note)

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from portal.access.lakes import get_lake
 from portal.access.models import User
+from portal.access.shell import user_named
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import PortalError
 from portal.runs.domain import RunState
@@ -44,10 +45,7 @@ class Command(BaseCommand):
         """Set it, whatever was set before."""
         if options["measure"] and not settings.LAKEWARDEN_ALLOW_PLAYED_TIME:
             raise CommandError("--measure is for demos and tests; this portal's workers measure.")
-        try:
-            user = User.objects.get(username=options["user"])
-        except User.DoesNotExist as error:
-            raise CommandError(f"There is no user {options['user']}.") from error
+        user = user_named(options["user"])
         try:
             row = _set(options, user)
             self.stdout.write(f"The checks of {row} are at version {row.version}.")

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from portal.access.models import User
+from portal.access.shell import user_named
 from portal.lake.errors import PortalError
 from quality.freshness.domain.cadence import TimeFormat
 from quality.freshness.services.declaring import Declared, rule_declare
@@ -52,10 +52,7 @@ class Command(BaseCommand):
         )
         lake, table = options["lake"], options["table"]
         now = _instant(options["now"])
-        try:
-            user = User.objects.get(username=options["user"])
-        except User.DoesNotExist as error:
-            raise CommandError(f"There is no user {options['user']}.") from error
+        user = user_named(options["user"])
         db, _, name = table.partition(".")
         known = FreshnessRule.objects.filter(lake=lake, db=db, table=name).first()
         version = known.version if known else None

@@ -4,8 +4,6 @@ A ticket never touches the source. Approved, it orders the columns that the lake
 happens to records under the new schema is decided when the change comes.
 """
 
-import hashlib
-import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
@@ -27,10 +25,10 @@ from pipelines.cdc.tickets.selectors import (
 from pipelines.models import SchemaTicket
 from portal.access.models import User
 from portal.approvals.changes import Changes
-from portal.approvals.domain import DecisionInput, DecisionKind
+from portal.approvals.domain import DecisionInput, DecisionKind, content_digest
 from portal.approvals.models import Approval
 from portal.approvals.proposals import ProposalKind
-from portal.approvals.selectors import Steps
+from portal.approvals.selectors import Steps, approvers
 from portal.lake.errors import NotAllowed, StaleState
 from portal.lake.reasons import check_text
 
@@ -111,7 +109,7 @@ class SchemaTickets(ProposalKind[SchemaTicket]):
 
     def on_approved(self, proposal: SchemaTicket, approval: Approval, *, now: datetime) -> None:
         """Order what the lake's table needs."""
-        by = ", ".join(approval.decisions.order_by("at").values_list("user__username", flat=True))
+        by = ", ".join(approvers(approval))
         self.move(proposal, "APPROVED", by=by, now=now)
         lake_prepare(proposal)
 
@@ -163,5 +161,4 @@ def ticket_digest(ticket: SchemaTicket) -> str:
         *(ticket.captured_id, ticket.captured.schema_number, ticket.base_number),
         *(ticket.statement, ticket.columns, ticket.key, ticket.choices),
     ]
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return content_digest(content)

@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from pipelines.incremental.domain.definitions import Source
 from pipelines.incremental.domain.messages import read_request
 from pipelines.incremental.services.declaring import (
     Timing,
@@ -41,7 +40,6 @@ from tests.component.pipelines.incremental.layered import (
 
 pytestmark = pytest.mark.django_db
 MINUTE = timedelta(minutes=1)
-SHOPS, SQL = (Source("ods.shops"),), "SELECT id, at FROM ods.shops"
 
 
 def test_all_rows_are_read_once_for_each_reason(hive: LayerLake, now: datetime) -> None:

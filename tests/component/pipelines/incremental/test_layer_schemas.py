@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from pipelines.incremental.domain.definitions import Source
 from pipelines.incremental.domain.messages import Field
 from pipelines.incremental.services.declaring import (
     layer_delete,
@@ -40,7 +39,6 @@ from tests.component.pipelines.incremental.layered import (
 
 pytestmark = pytest.mark.django_db
 MINUTE = timedelta(minutes=1)
-SHOPS, SQL = (Source("ods.shops"),), "SELECT id, at FROM ods.shops"
 
 
 def held_by_columns(now: datetime) -> tuple[Layer, LayerSource]:
