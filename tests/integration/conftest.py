@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from stack.stack import Stack
 from tests.support.guarded import Guarded
 from tests.support.iceberg_lake import IcebergLake
-from tests.support.scan_spark import local_session
+from tests.support.scan_spark import activate, local_session
 
 
 @pytest.fixture(scope="session")
@@ -24,6 +24,13 @@ def spark() -> Iterator[SparkSession]:
     logging.getLogger("py4j").setLevel(logging.WARNING)
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _shared_session_is_active() -> None:
+    """No module begins with a session active that an earlier one made for itself."""
+    if shared := SparkSession._instantiatedSession:
+        activate(shared)
 
 
 @pytest.fixture

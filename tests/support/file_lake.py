@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 from portal.connectors.lake_config import LakeConfig, MetastoreDb
 from portal.lake.ids import LakeId
 from tests.support.iceberg_lake import IcebergLake
+from tests.support.scan_spark import activate
 
 REPO = Path(__file__).resolve().parents[2]
 CATALOGS = {
@@ -61,8 +62,7 @@ class FileLake(IcebergLake):
     @classmethod
     def at(cls, spark: SparkSession, root: Path, *, db: str = "shop") -> "FileLake":
         session = spark.newSession()
-        # Iceberg's source looks for names in the session that is active.
-        _sessions(session).setActiveSession(session._jsparkSession)
+        activate(session)
         use_folder(session, root)
         session.sql(f"CREATE NAMESPACE IF NOT EXISTS lake.{db}")
         made = cls(session, config_of(root), db, root)
@@ -71,7 +71,7 @@ class FileLake(IcebergLake):
 
     def close(self) -> None:
         """Let names be those of the session that others share; without one nothing finds any."""
-        _sessions(self.spark).setActiveSession(self.shared._jsparkSession)
+        activate(self.shared)
 
     def kill(self, task: dict[str, Any], point: str, *, may_lose: Collection[str] = ()) -> bool:
         """Let another process do a task until it reaches a failpoint, at which it is killed -9.
@@ -102,11 +102,6 @@ class FileLake(IcebergLake):
             return True
         assert process.returncode == 0, process.stderr[-3000:]
         return False
-
-
-def _sessions(session: SparkSession) -> Any:
-    jvm: Any = session.sparkContext._jvm
-    return jvm.org.apache.spark.sql.SparkSession
 
 
 def main() -> None:

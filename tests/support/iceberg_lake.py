@@ -14,7 +14,7 @@ from optimizer.iceberg.access.jobs.iceberg import IcebergTable, open_table, use_
 from optimizer.iceberg.execution.jobs import optimize as rewrite
 from portal.connectors.lake_config import LakeConfig
 from portal.spark.job import JobContext
-from tests.support.scan_spark import job_for
+from tests.support.scan_spark import activate, job_for
 
 Row = tuple[int, str, str | None]
 _TARGET = 1 << 20
@@ -34,6 +34,7 @@ class IcebergLake:
     @classmethod
     def make(cls, spark: SparkSession, config: LakeConfig, *, db: str, root: str) -> "IcebergLake":
         use_iceberg(spark, config)
+        activate(spark)
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS lake.{db} LOCATION '{root}'")
         return cls(spark, config, db, Path(root.removeprefix("file:")))
 

@@ -54,6 +54,16 @@ def local_session() -> SparkSession:
     return session
 
 
+def activate(session: SparkSession) -> None:
+    """Let Iceberg's source look for names in this session.
+
+    It takes the active one, and PySpark's createDataFrame leaves its own session active: one of an
+    earlier test that knows no catalog of this name.
+    """
+    jvm: Any = session.sparkContext._jvm
+    jvm.org.apache.spark.sql.SparkSession.setActiveSession(session._jsparkSession)
+
+
 def job_for(
     spark: SparkSession, config: LakeConfig, params: Mapping[str, Any], *, now: datetime = NOW
 ) -> JobContext:
