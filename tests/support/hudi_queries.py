@@ -58,17 +58,20 @@ def _view(spark: SparkSession) -> None:
     spark.catalog.dropTempView("seen")
 
 
+def _location(spark: SparkSession) -> str:
+    rows = spark.sql("DESCRIBE FORMATTED shop.rides").where("col_name = 'Location'").collect()
+    return str(rows[0]["data_type"])
+
+
 def _older(spark: SparkSession) -> None:
-    location = spark.sql("DESCRIBE FORMATTED shop.rides").where("col_name = 'Location'").head()
-    first = ChangedHudi(spark, Path(str(location[1]).removeprefix("file:"))).instants()[0]
+    first = ChangedHudi(spark, Path(_location(spark).removeprefix("file:"))).instants()[0]
     spark.sql(
         f"SELECT dt, sum(qty) FROM shop.rides TIMESTAMP AS OF '{first}' GROUP BY dt"
     ).collect()
 
 
 def _path(spark: SparkSession) -> None:
-    location = spark.sql("DESCRIBE FORMATTED shop.rides").where("col_name = 'Location'").head()
-    spark.read.format("hudi").load(location[1]).groupBy("dt").count().collect()
+    spark.read.format("hudi").load(_location(spark)).groupBy("dt").count().collect()
 
 
 def _adaptive(spark: SparkSession) -> None:
@@ -95,8 +98,8 @@ QUERIES: dict[str, Act] = {
         f"WHERE city = '{CITY}' AND qty BETWEEN 1 AND 9 GROUP BY dt"
     ),
     "join": _sql(
-        "SELECT l.city, sum(r.price), avg(r.qty) FROM shop.rides r JOIN shop.logged l "
-        "ON r.id = l.id WHERE r.dt IN ('d0', 'd1') GROUP BY l.city"
+        "SELECT s.city, sum(r.price), avg(r.qty) FROM shop.rides r JOIN shop.stops s "
+        "ON r.id = s.id WHERE r.dt IN ('d0', 'd1') GROUP BY s.city"
     ),
     "itself": _sql(
         "SELECT count(*) FROM shop.rides a JOIN shop.rides b ON a.id = b.id "
@@ -115,8 +118,8 @@ QUERIES: dict[str, Act] = {
     ),
     "crossed": _sql("SELECT dt, sum(qty) FROM shop.rides CROSS JOIN maker.shop.dim GROUP BY dt"),
     "answered": _kept("shop.kept", BY_CITY),
-    "answered above": _kept(
-        "shop.kept", f"SELECT * FROM ({BY_CITY}) WHERE city IN (SELECT city FROM shop.logged)"
+    "answered beside": _kept(
+        "shop.kept", f"{BY_CITY} UNION ALL SELECT city, qty, 1 FROM shop.logged WHERE id = 7"
     ),
     "answered of iceberg": _kept(
         "shop.kept_of_ev", "SELECT city, sum(qty) FROM lake.shop.ev GROUP BY city"
@@ -127,9 +130,13 @@ QUERIES: dict[str, Act] = {
     "kept itself": _sql("SELECT city, qty FROM shop.kept WHERE dt = 'd1'"),
     "insert": _sql("INSERT INTO lake.shop.copy SELECT id, city FROM shop.rides WHERE id = 5"),
     "failing": _failing,
+    "write": _sql("INSERT INTO shop.mine SELECT id, city FROM shop.rides"),
     # None of these is told of.
     "path": _path,
-    "write": _sql("INSERT INTO shop.mine SELECT id, city FROM shop.rides"),
+    "changes": _sql(
+        "SELECT dt, count(*) FROM hudi_table_changes('shop.rides', 'latest_state', 'earliest') "
+        "GROUP BY dt"
+    ),
     "command": _sql("SHOW TABLES IN shop"),
     "last": _sql("SELECT id FROM shop.rides WHERE qty = 4"),
 }
@@ -145,8 +152,11 @@ def make_tables(spark: SparkSession, place: Path) -> None:
     logged = ChangedHudi(spark, place / "logged", kind="MERGE_ON_READ")
     logged.write(ROWS)
     logged.write(ROWS[:9])
+    stops = ChangedHudi(spark, place / "stops")
+    stops.write([(n, "d0", CITY, None, None) for n in range(40)])
     of_rides = HudiSource.open(spark, "db.rows", rides.location)
-    made = {"rides": rides.location, "logged": logged.location}
+    tables = {"rides": rides, "logged": logged, "stops": stops}
+    made = {name: table.location for name, table in tables.items()}
     for name, sources, sql in (
         ("kept", {"db.rows": of_rides}, PLAIN),
         ("kept_of_ev", {"shop.ev": _iceberg(spark)}, OF_ICEBERG),
