@@ -16,12 +16,14 @@ from optimizer.iceberg.tables.selectors.groupings import (
 )
 from optimizer.models import HudiGrouping, HudiTable, QueryDay, QueryGrouping, ScanDay, ScanShape
 from optimizer.queries.domain.query_record import QueryRecord, TableScan
+from optimizer.queries.selectors import top_shapes_visible
 from optimizer.queries.services.taking import QueryTaken, query_take
 from portal.access.models import User
 from portal.catalog.services import stored_aggregates
 from tests.component.conftest import People
 from tests.component.optimizer.hudi.hudi_rows import hudi
 from tests.component.optimizer.optimizer_rows import iceberg
+from tests.component.optimizer.queries.shape_rows import top_shape
 from tests.component.optimizer.queries.test_spark_queries import batch, send
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake")]
@@ -232,3 +234,11 @@ def test_tables_are_looked_up_at_once_however_many_there_are(
     asked = [Asked(f"shop.{name}", select=n) for n, name in enumerate(names)]
     with django_assert_max_num_queries(25):
         assert take(people.owner, *asked, scans=dict.fromkeys(names, 5)).scans == 20
+
+
+def test_owners_see_what_cost_most_of_their_hudi_tables(people: People) -> None:
+    iceberg("dim", now=timezone.now(), owner=people.owner.username)
+    both = top_shape(timezone.now(), "shop.rides", "shop.dim")
+    top_shape(timezone.now(), "shop.rides", "shop.nowhere", digest="6" * 32)
+    assert list(top_shapes_visible("main", people.owner)) == [both]
+    assert not top_shapes_visible("main", people.stranger).exists()
