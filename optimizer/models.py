@@ -17,6 +17,8 @@ from optimizer.iceberg.maintenance.models import Quarantine
 from optimizer.iceberg.tables.models import Commit, IcebergTable, LayoutWrite, ScanFilter, ScanShape
 from optimizer.policies.models import PolicyVersion
 from optimizer.queries.models import (
+    GroupingSum,
+    HudiGrouping,
     QueryDay,
     QueryGrouping,
     QuerySeconds,
@@ -36,8 +38,10 @@ __all__ = [
     "CubeCoverage",
     "CubeUse",
     "CubeVersion",
+    "GroupingSum",
     "HealthPoint",
     "HudiAlarm",
+    "HudiGrouping",
     "HudiInstant",
     "HudiPoint",
     "HudiTable",

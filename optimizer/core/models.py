@@ -10,7 +10,7 @@ from optimizer.core.domain.tasks import FINAL, STOPPED, TaskState
 if TYPE_CHECKING:
     from django.db.models.fields.related_descriptors import RelatedManager
 
-    from optimizer.models import IcebergTable
+    from optimizer.models import GroupingSum, IcebergTable
 
 TABLE_FIELDS = {"iceberg": "table", "hudi": "hudi"}
 """By a format's name, the field of tasks and lists that holds its table; a row has one of them."""
@@ -36,6 +36,7 @@ class MaintainedTable(models.Model):
 
     if TYPE_CHECKING:
         tasks: RelatedManager["OptimizeTask"]
+        groupings: RelatedManager["GroupingSum"]
 
     lake = models.CharField(max_length=32)
     db = models.CharField(max_length=128)

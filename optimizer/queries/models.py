@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from django.db import models
 
+from optimizer.hudi.tables.models import HudiTable
 from optimizer.iceberg.tables.models import IcebergTable
 
 
@@ -34,7 +35,7 @@ class QueryDay(models.Model):
     engine = models.CharField(max_length=16)
     day = models.DateField(help_text="in UTC, when the event came")
     n_queries = models.BigIntegerField(default=0, help_text="completed, each once")
-    n_scans = models.BigIntegerField(default=0, help_text="of known tables, added to their sums")
+    n_scans = models.BigIntegerField(default=0, help_text="of known tables")
     n_unknown = models.BigIntegerField(default=0, help_text="scans of tables that are not known")
     n_failed = models.BigIntegerField(default=0, help_text="queries that failed: not read further")
     n_unread = models.BigIntegerField(default=0, help_text="queries whose plan could not be read")
@@ -61,14 +62,13 @@ class QueryDay(models.Model):
         return f"{self.engine} {self.day}"
 
 
-class QueryGrouping(models.Model):
+class GroupingSum(models.Model):
     """What queries of one day grouped a fact table by, and aggregated; without any constant.
 
     Of a table and day a fixed number of groupings are told apart. What comes beyond is summed in
-    one row without a digest.
+    one row without a digest. Each table format has a model of its own, whose `table` is the fact.
     """
 
-    table = models.ForeignKey(IcebergTable, on_delete=models.CASCADE, related_name="groupings")
     digest = models.CharField(max_length=32, blank=True, help_text="of all that follows")
     dimensions = models.JSONField(
         default=list, help_text="columns, those of joined tables with the keys that lead to them"
@@ -87,14 +87,36 @@ class QueryGrouping(models.Model):
     tables = models.JSONField(default=list, help_text="all that the shape names, as db.table")
 
     class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.dimensions) or 'all rows'} {self.day}"
+
+
+class QueryGrouping(GroupingSum):
+    """Groupings of an Iceberg table."""
+
+    table = models.ForeignKey(IcebergTable, on_delete=models.CASCADE, related_name="groupings")
+
+    class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(
                 fields=["table", "day", "digest"], name="optimizer_grouping_once"
             )
         ]
 
-    def __str__(self) -> str:
-        return f"{', '.join(self.dimensions) or 'all rows'} {self.day}"
+
+class HudiGrouping(GroupingSum):
+    """Groupings of a Hudi table."""
+
+    table = models.ForeignKey(HudiTable, on_delete=models.CASCADE, related_name="groupings")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["table", "day", "digest"], name="optimizer_hudi_grouping_once"
+            )
+        ]
 
 
 class QuerySeconds(models.Model):

@@ -11,10 +11,11 @@ from django.db.models import Max, Sum
 from optimizer.advice.domain.asked import Aggregate
 from optimizer.advice.domain.stars.cube_advice import RecordedGrouping
 from optimizer.advice.domain.stars.names import tables_in
+from optimizer.core.models import MaintainedTable, table_models
 from optimizer.iceberg.tables.selectors.scans import since
-from optimizer.iceberg.tables.selectors.tables import tables_named, tables_of
-from optimizer.models import IcebergTable, QueryGrouping
 from portal.access.models import User
+from portal.access.visibility import visible_to
+from portal.catalog.selectors import is_named
 
 MOST_READ = 2_000
 """Groupings of a table in four weeks; those beyond read least."""
@@ -48,7 +49,7 @@ class GroupingUse:
         return len(self.days)
 
 
-def groupings_lately(row: IcebergTable, user: User, *, now: datetime) -> list[GroupingUse]:
+def groupings_lately(row: MaintainedTable, user: User, *, now: datetime) -> list[GroupingUse]:
     """Return what queries of four weeks grouped a table by, the dearest first.
 
     Groupings over a joined table that the person may not see are left out.
@@ -63,7 +64,7 @@ def groupings_lately(row: IcebergTable, user: User, *, now: datetime) -> list[Gr
     ]
 
 
-def groupings_summed(row: IcebergTable, *, now: datetime) -> list[GroupingUse]:
+def groupings_summed(row: MaintainedTable, *, now: datetime) -> list[GroupingUse]:
     """Return the same whoever asks."""
     lately = row.groupings.filter(day__gte=since(now)).order_by()
     summed = (
@@ -78,7 +79,7 @@ def groupings_summed(row: IcebergTable, *, now: datetime) -> list[GroupingUse]:
         .order_by("-n_bytes", "-n", "digest")[:MOST_READ]
     )
     sums = list(summed)
-    rows = QueryGrouping.objects.in_bulk([one["one"] for one in sums])
+    rows = row.groupings.in_bulk([one["one"] for one in sums])
     days: defaultdict[str, set[date]] = defaultdict(set)
     for digest, day in lately.values_list("digest", "day"):
         days[digest].add(day)
@@ -102,7 +103,7 @@ def groupings_summed(row: IcebergTable, *, now: datetime) -> list[GroupingUse]:
     ]
 
 
-def recorded_groupings(row: IcebergTable, *, now: datetime) -> list[RecordedGrouping]:
+def recorded_groupings(row: MaintainedTable, *, now: datetime) -> list[RecordedGrouping]:
     """Return the same as advice on cubes takes it."""
     return [
         RecordedGrouping(
@@ -121,12 +122,18 @@ def recorded_groupings(row: IcebergTable, *, now: datetime) -> list[RecordedGrou
 
 
 def tables_seen(lake: str, user: User, names: Iterable[str]) -> frozenset[str]:
-    """Return which of some tables, as `db.table`, the person may see."""
+    """Return which of some tables of any format, as `db.table`, the person may see."""
     pairs = [(name.partition(".")[0], name.partition(".")[2]) for name in sorted(set(names))]
     if not pairs:
         return frozenset()
-    known = tables_of(lake, user).filter(pk__in=tables_named(lake, pairs).values("pk"))
-    return frozenset(str(one).lower() for one in known)
+    named = is_named(pairs, column="table")
+    return frozenset(
+        f"{db}.{table}".lower()
+        for model in table_models()
+        for db, table in model._default_manager.filter(
+            named, visible_to(user), lake=lake, is_deleted=False
+        ).values_list("db", "table")
+    )
 
 
 def _measure(text: str) -> Aggregate:

@@ -10,8 +10,9 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 
 from optimizer.advice.domain.stars.groupings import StarGrouping
+from optimizer.core.models import MaintainedTable
 from optimizer.iceberg.tables.services.scans import KEPT_DAYS
-from optimizer.models import IcebergTable, QueryGrouping
+from optimizer.models import GroupingSum
 
 MOST_GROUPINGS = 200
 """Of a table and day; what comes beyond is summed without telling it apart."""
@@ -31,9 +32,12 @@ class GroupedQuery:
 
 
 def grouping_report(
-    row: IcebergTable, grouping: StarGrouping, query: GroupedQuery, *, now: datetime
+    row: MaintainedTable, grouping: StarGrouping, query: GroupedQuery, *, now: datetime
 ) -> None:
-    """Add a query to today's sum of its grouping; called twice it is counted twice."""
+    """Add a query to today's sum of its grouping; called twice it is counted twice.
+
+    `row` is a table of any format: each has groupings of its own.
+    """
     today = now.astimezone(UTC).date()
     of_day = row.groupings.filter(day=today)
     told = _told(grouping)
@@ -45,8 +49,9 @@ def grouping_report(
         if of_day.exclude(digest="").count() >= MOST_GROUPINGS:
             digest, told = "", {"refused": BEYOND}
         shown = {"shape": query.shape, "tables": list(query.tables)} if digest else {}
-        made = QueryGrouping(table=row, day=today, digest=digest, last_at=now, **told, **shown)
-        QueryGrouping.objects.bulk_create([made], ignore_conflicts=True)
+        of_table = {"table": row, "day": today, "digest": digest}
+        made = row.groupings.model(**of_table, last_at=now, **told, **shown)
+        row.groupings.bulk_create([made], ignore_conflicts=True)
         _counted(of_day.filter(digest=digest), query, now)
         if is_first:
             row.groupings.filter(day__lt=today - timedelta(days=KEPT_DAYS)).delete()
@@ -64,7 +69,7 @@ def _told(grouping: StarGrouping) -> dict[str, Any]:
     }
 
 
-def _counted(rows: QuerySet[QueryGrouping], query: GroupedQuery, now: datetime) -> int:
+def _counted(rows: QuerySet[GroupingSum], query: GroupedQuery, now: datetime) -> int:
     """Add a query to a sum; returns 0 where there is none yet, or it is full."""
     return rows.filter(n_bytes__lt=_MOST, seconds__lt=_MOST).update(
         n_queries=F("n_queries") + 1,
