@@ -62,17 +62,17 @@ class HudiQueryLog:
 
 
 def _of_table(
-    row: HudiTable, kept: Sequence[str], read: int, *, now: datetime
+    row: HudiTable, kept: Sequence[str], n_bytes: int, *, now: datetime
 ) -> Iterator[RepeatedQueries]:
     name = str(row).lower()
     groupings = [one for one in recorded_groupings(row, now=now) if can_be_kept(one.wanted)]
-    holds = [found[1] for sql in kept if (found := held_by_select(sql)) and found[0] == name]
+    holds = [read[1] for sql in kept if (read := held_by_select(sql)) and read[0] == name]
     found, _ = candidates(groupings, holds)
     if not found:
         return
     told = {one.digest: one for one in groupings_summed(row, now=now)}
     for one in found[:MOST_OF_A_TABLE]:
-        yield _repeated(row, one, told, read)
+        yield _repeated(row, one, told, n_bytes)
 
 
 def _repeated(

@@ -18,8 +18,7 @@ from pipelines.materialized.domain.advising import (
 )
 from pipelines.materialized.domain.definition import read_definition
 from pipelines.materialized.domain.refusals import Refused
-from pipelines.materialized.selectors.uses import with_uses
-from pipelines.models import Materialization, MaterializationAdvice
+from pipelines.models import Materialization, MaterializationAdvice, MaterializationDay
 from portal.catalog.domain.repeated_queries import RepeatedQueries
 from portal.catalog.query_log import query_logs
 
@@ -94,8 +93,10 @@ def _unused(lake: str, *, now: datetime) -> list[Materialization]:
     logs = [one for one in query_logs() if one.hears(lake, since=since)]
     if not logs:
         return []
-    rows = with_uses(Materialization.objects.filter(lake=lake, is_paused=False))
-    old = rows.filter(set_at__lt=now - UNUSED_FOR, n_answers=0, fresh_at__isnull=False)
+    used = MaterializationDay.objects.filter(day__gte=since, n_answers__gt=0)
+    old = Materialization.objects.filter(
+        lake=lake, is_paused=False, fresh_at__isnull=False, set_at__lt=now - UNUSED_FOR
+    ).exclude(pk__in=used.values("materialization"))
     costly = old.order_by("-seconds", "pk")[:MOST_UNUSED]
     return [
         one for one in costly if not any(log.n_asked(lake, str(one), since=since) for log in logs)

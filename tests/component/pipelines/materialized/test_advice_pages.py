@@ -74,12 +74,12 @@ def test_the_page_shows_its_queries_and_leads_to_the_editor(
     for wrong in ("x", str(row.pk + 99)):
         page(people.admin, "materialization-new", query=f"?advice={wrong}", status=404)
     page(people.owner, "materialization-new", query=query, status=404)
-    said = {"name": "marts.by_dt", "sql": SQL, "every_minutes": 5}
+    form = {"name": "marts.by_dt", "sql": SQL, "every_minutes": 5}
     url = reverse("pipelines:materialization-new") + query
-    assert client(people.admin).post(url, said).status_code == 302
+    assert client(people.admin).post(url, form).status_code == 302
     row.refresh_from_db()
     assert (row.state, row.materialization) == ("APPLIED", Materialization.objects.get())
-    answer = client(people.admin).post(url, {**said, "name": "marts.again"})
+    answer = client(people.admin).post(url, {**form, "name": "marts.again"})
     assert answer.status_code == 409
     assert "applied already" in answer.content.decode()
 
