@@ -5,7 +5,7 @@ from optimizer.advice.services.repeated_queries import HudiQueryLog
 from optimizer.advice.ui.badges import register_advice_badges
 from optimizer.advice.ui.pages import register_advice_pages
 from optimizer.advice.ui.table_tab import register_advice_tab
-from portal.catalog.query_log import register_query_log
+from portal.catalog.services.stored_aggregates import register_query_log
 
 
 def register() -> None:

@@ -20,7 +20,7 @@ from pipelines.materialized.domain.definition import read_definition
 from pipelines.materialized.domain.refusals import Refused
 from pipelines.models import Materialization, MaterializationAdvice, MaterializationDay
 from portal.catalog.domain.repeated_queries import RepeatedQueries
-from portal.catalog.query_log import query_logs
+from portal.catalog.services.stored_aggregates import query_logs
 
 MOST_UNUSED = 50
 """Materializations that a turn advises to pause, those that cost most first."""

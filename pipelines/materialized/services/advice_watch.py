@@ -12,7 +12,7 @@ from django.db.models import Sum
 from pipelines.materialized.domain.advising import AdviceState, Served, failure_of, has_paid
 from pipelines.models import Materialization, MaterializationAdvice
 from portal.audit.services import audit_record
-from portal.catalog.query_log import query_logs
+from portal.catalog.services.stored_aggregates import query_logs
 
 BY = "lakewarden"
 MOST_AT_ONCE = 200
@@ -35,7 +35,7 @@ def advice_watch(lake: str, *, now: datetime) -> int:
 def _watch(row: MaterializationAdvice, *, now: datetime) -> bool:
     kept = row.materialization
     if kept is None or kept.is_paused:
-        # Somebody took it back; what queries ask may be advised anew.
+        # Somebody took it back; what queries ask may be advised again.
         MaterializationAdvice.objects.filter(pk=row.pk).update(is_open=None)
         return False
     if kept.fresh_at is None:

@@ -13,7 +13,7 @@ from optimizer.models import HudiTable
 from pipelines.materialized.services.advice_finding import advice_find
 from pipelines.models import Materialization, MaterializationAdvice
 from portal.catalog.domain.repeated_queries import RepeatedQueries
-from portal.catalog.query_log import query_logs
+from portal.catalog.services.stored_aggregates import query_logs
 from tests.component.optimizer.hudi.hudi_rows import hudi
 
 pytestmark = pytest.mark.django_db

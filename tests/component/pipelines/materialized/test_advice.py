@@ -18,10 +18,9 @@ from pipelines.materialized.services.advice_watch import advice_watch
 from pipelines.materialized.services.definitions import Wanted, materialization_create
 from pipelines.models import Materialization, MaterializationAdvice
 from portal.audit.models import AuditEvent
-from portal.catalog import query_log
 from portal.catalog.domain.repeated_queries import RepeatedGrouping, RepeatedQueries
-from portal.catalog.query_log import register_query_log
-from portal.catalog.services.stored_aggregates import aggregate_answered
+from portal.catalog.services import stored_aggregates
+from portal.catalog.services.stored_aggregates import aggregate_answered, register_query_log
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from tests.component.conftest import People
 from tests.support.materialized_lake import SQL, MaterializedLake
@@ -57,7 +56,7 @@ class FakeLog:
 
 @pytest.fixture
 def log(monkeypatch: pytest.MonkeyPatch) -> FakeLog:
-    monkeypatch.setattr(query_log, "_logs", {})
+    monkeypatch.setattr(stored_aggregates, "_logs", {})
     made = FakeLog()
     register_query_log("test", made)
     return made
