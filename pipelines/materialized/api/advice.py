@@ -44,11 +44,9 @@ class MaterializationAdviceSerializer(serializers.ModelSerializer[Materializatio
 
 
 class DefineAdvisedSerializer(WantedSerializer):
-    """What is defined; what is left out is as advised."""
+    """What is defined, and under which name: that of the advice or another."""
 
-    name = serializers.CharField(
-        max_length=257, required=False, help_text="db.table of the result; else as advised"
-    )
+    name = serializers.CharField(max_length=257, help_text="db.table of the result")
     sql = serializers.CharField(max_length=LONGEST_SQL, required=False, help_text="else as advised")
 
 
@@ -96,7 +94,7 @@ class AdviceDefine(ApiView):
         wanted = {"sql": found.sql, **data}
         return advice_define(
             found,
-            data.get("name", found.name),
+            data["name"],
             Wanted(**{one.name: wanted[one.name] for one in fields(Wanted)}),
             user=self.user,
             now=timezone.now(),
