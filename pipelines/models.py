@@ -17,6 +17,7 @@ from pipelines.cdc.tickets.models import SchemaTicket
 from pipelines.incremental.models import Layer, LayerAdvance, LayerSchemaRequest, LayerSource
 from pipelines.materialized.models import (
     Materialization,
+    MaterializationAdvice,
     MaterializationDay,
     MaterializationRefresh,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "LayerSchemaRequest",
     "LayerSource",
     "Materialization",
+    "MaterializationAdvice",
     "MaterializationDay",
     "MaterializationRefresh",
     "Pipeline",

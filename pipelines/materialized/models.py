@@ -4,6 +4,7 @@ from typing import ClassVar, Self
 
 from django.db import models
 
+from pipelines.materialized.domain.advising import AdviceState
 from pipelines.materialized.domain.definition import Definition, read_definition
 from portal.access.models import User
 from portal.lake.ids import LakeId
@@ -159,3 +160,74 @@ class MaterializationDay(models.Model):
 
     def __str__(self) -> str:
         return f"{self.materialization} on {self.day}"
+
+
+class MaterializationAdvice(models.Model):
+    """A materialization that repeated queries speak for, or one that nobody reads any more."""
+
+    lake = models.CharField(max_length=32)
+    db = models.CharField(max_length=128, help_text="of the table of facts")
+    table = models.CharField(max_length=128)
+    state = models.CharField(
+        max_length=16,
+        choices=[(one.value, one.value) for one in AdviceState],
+        default=AdviceState.NEW.value,
+    )
+    # True while it is new or applied, null afterwards: MariaDB knows no conditional uniqueness.
+    is_open = models.BooleanField(null=True, default=True)
+    gives_up = models.BooleanField(default=False, help_text="it pauses what nobody reads")
+    materialization = models.ForeignKey(
+        Materialization,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="advice",
+        help_text="that came of it, or that it gives up",
+    )
+    name = models.CharField(max_length=257, help_text="for the table with the result")
+    sql = models.TextField()
+    digest = models.CharField(max_length=64, help_text="sha256 of the SQL")
+    reason = models.TextField(help_text="what speaks for it")
+    n_queries = models.BigIntegerField(help_text="that it stands on, in four weeks")
+    n_days = models.PositiveIntegerField(help_text="on which they came")
+    n_bytes = models.BigIntegerField(help_text="that they read of the table")
+    seconds = models.FloatField(default=0, help_text="that they took")
+    groupings = models.JSONField(default=list, help_text="of these queries, without constants")
+    made_at = models.DateTimeField()
+    confirmed_at = models.DateTimeField(help_text="when the log last said the same")
+    decided_by = models.CharField(max_length=150, blank=True)
+    decided_at = models.DateTimeField(null=True)
+    why = models.TextField(blank=True, help_text="of the decision")
+    measured_from = models.DateField(null=True, help_text="the day after its first refresh")
+    n_asked = models.BigIntegerField(null=True, help_text="such queries since, not answered by it")
+    n_answered = models.BigIntegerField(null=True, help_text="queries since that it answered")
+
+    class Meta:
+        verbose_name_plural = "materialization advice"
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["lake", "db", "table", "digest", "is_open"],
+                name="materialized_advice_once",
+            )
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["lake", "state", "made_at"], name="materialized_advice_list")
+        ]
+
+    def __str__(self) -> str:
+        return f"{'pause ' if self.gives_up else ''}{self.name}"
+
+    @property
+    def facts(self) -> str:
+        """The table of facts."""
+        return f"{self.db}.{self.table}"
+
+    @property
+    def badge(self) -> str:
+        """Where it stands, as pages show it."""
+        return f"MATERIALIZATION_ADVICE_{self.state}"
+
+    @property
+    def answered_share(self) -> float | None:
+        """Of a hundred such queries since its first refresh, how many it answered."""
+        n = (self.n_asked or 0) + (self.n_answered or 0)
+        return 100 * (self.n_answered or 0) / n if n else None

@@ -2,14 +2,20 @@
 
 from django.urls import URLPattern, path
 
+from pipelines.materialized.api import advice as advice_api
 from pipelines.materialized.api import materializations as api
-from pipelines.materialized.ui import actions, pages
+from pipelines.materialized.ui import actions, advice, pages
 
 _ALL, _ONE = "materializations/", "materializations/<int:number>/"
+_ADVICE = "materializations/advice/"
 
 ui_urlpatterns: list[URLPattern] = [
     path(_ALL, pages.materializations, name="materializations"),
     path(f"{_ALL}new/", pages.materialization_new, name="materialization-new"),
+    path(_ADVICE, advice.advice, name="materialization-advice"),
+    path(f"{_ADVICE}<int:number>/", advice.shown, name="materialization-advice-one"),
+    path(f"{_ADVICE}<int:number>/pause/", advice.pause, name="materialization-advice-pause"),
+    path(f"{_ADVICE}<int:number>/dismiss/", advice.dismiss, name="materialization-advice-dismiss"),
     path(_ONE, pages.materialization, name="materialization"),
     path(f"{_ONE}edit/", pages.materialization_change, name="materialization-edit"),
     path(f"{_ONE}refresh/", actions.materialization_refresh_view, name="materialization-refresh"),
@@ -20,6 +26,27 @@ ui_urlpatterns: list[URLPattern] = [
 api_urlpatterns: list[URLPattern] = [
     path(_ALL, api.MaterializationList.as_view(), name="materializations"),
     path(f"{_ALL}check/", api.MaterializationCheck.as_view(), name="materialization-check"),
+    path(_ADVICE, advice_api.AdviceList.as_view(), name="materialization-advice"),
+    path(
+        f"{_ADVICE}<int:number>/",
+        advice_api.AdviceDetail.as_view(),
+        name="materialization-advice-one",
+    ),
+    path(
+        f"{_ADVICE}<int:number>/define/",
+        advice_api.AdviceDefine.as_view(),
+        name="materialization-advice-define",
+    ),
+    path(
+        f"{_ADVICE}<int:number>/pause/",
+        advice_api.AdvicePause.as_view(),
+        name="materialization-advice-pause",
+    ),
+    path(
+        f"{_ADVICE}<int:number>/dismiss/",
+        advice_api.AdviceDismiss.as_view(),
+        name="materialization-advice-dismiss",
+    ),
     path(_ONE, api.MaterializationDetail.as_view(), name="materialization"),
     path(
         f"{_ONE}refreshes/",

@@ -20,6 +20,7 @@ from pipelines.models import (
     LayerSchemaRequest,
     LayerSource,
     Materialization,
+    MaterializationAdvice,
     Pipeline,
     SchemaRequest,
     TableComparison,
@@ -77,6 +78,8 @@ def pipelines_values(now: datetime) -> Mapping[str, Any]:
     )
     return {
         "materialization_id": kept.pk,
+        "materialization_advice_id": _advice(kept, now=now, gives_up=False),
+        "unread_advice_id": _advice(kept, now=now, gives_up=True),
         "pipeline_name": shop.name,
         "paused_pipeline": resting.name,
         "captured_id": orders.pk,
@@ -87,6 +90,17 @@ def pipelines_values(now: datetime) -> Mapping[str, Any]:
         "ticket_digest": ticket.digest,
         **_layers(now),
     }
+
+
+def _advice(kept: Materialization, *, now: datetime, gives_up: bool) -> int:
+    """Make an advice on `sales.orders`, to define what is kept or to pause it; return its id."""
+    row = MaterializationAdvice.objects.create(
+        **{"lake": "main", "db": "sales", "table": "orders", "gives_up": gives_up},
+        **{"materialization": kept if gives_up else None, "name": "sales.kept", "sql": kept.sql},
+        **{"digest": str(gives_up), "reason": "Read again and again.", "n_queries": 40},
+        **{"n_days": 5, "n_bytes": 1_000, "made_at": now, "confirmed_at": now},
+    )
+    return row.pk
 
 
 def _layers(now: datetime) -> dict[str, Any]:

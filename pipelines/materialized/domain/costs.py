@@ -12,9 +12,10 @@ from statistics import median
 
 import msgspec
 
-FULL_SECONDS, FULL_SECONDS_PER_MIB = 6.0, 0.03
-CHANGES_SECONDS, CHANGES_SECONDS_PER_MIB = 11.0, 0.06
-"""Of two busy cores, roughly; until there are runs to learn from."""
+FULL_SECONDS, FULL_SECONDS_PER_MIB = 1.8, 0.004
+CHANGES_SECONDS, CHANGES_SECONDS_PER_MIB = 2.7, 0.06
+"""Of two cores and tables of 57 and 227 MiB (`bench/README.md`), until there are runs to learn
+from. In full only the columns of the definition are read, by changes the rows whole."""
 _NEAREST = 5
 _MIB = 1 << 20
 

@@ -13,6 +13,15 @@ BADGES: Mapping[str, Badge] = {
     "MATERIALIZED_PROBLEM": Badge(
         "Not refreshed", "alert-circle", "bad", "The last refresh failed; its page says why."
     ),
+    "MATERIALIZATION_ADVICE_NEW": Badge("New", "bulb", "warn", "Waits for somebody's decision."),
+    "MATERIALIZATION_ADVICE_APPLIED": Badge("Applied", "circle-check", "good"),
+    "MATERIALIZATION_ADVICE_ROLLED_BACK": Badge(
+        "Taken back", "arrow-back-up", "quiet", "The materialization did not pay; it is paused."
+    ),
+    "MATERIALIZATION_ADVICE_DISMISSED": Badge("Dismissed", "ban", "quiet"),
+    "MATERIALIZATION_ADVICE_OUTDATED": Badge(
+        "Outdated", "circle-dashed", "quiet", "The queries of the last weeks do not ask for it."
+    ),
     "REFRESH_INCREMENTAL": Badge("By changes", "circle-check", "good"),
     "REFRESH_FULL": Badge("In full", "database", "quiet"),
     "REFRESH_NOTHING": Badge("Nothing to do", "circle-dashed", "quiet"),
@@ -23,7 +32,7 @@ BADGES: Mapping[str, Badge] = {
 def register_pages() -> None:
     """Add the page and the words."""
     register_badges(BADGES)
-    added = frozenset({"pipelines:materialization-new"})
+    added = frozenset({"pipelines:materialization-new", "pipelines:materialization-advice"})
     register_page(
         Page("pipelines", "Materializations", "pipelines:materializations", 40, STAFF, also=added)
     )

@@ -6,6 +6,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
+from pipelines.materialized.selectors.advice import get_advice_for_user, n_new_advice
 from pipelines.materialized.selectors.answers import unanswering_reason
 from pipelines.materialized.selectors.materializations import (
     MaterializationFilter,
@@ -15,6 +16,7 @@ from pipelines.materialized.selectors.materializations import (
     refreshes_of,
 )
 from pipelines.materialized.selectors.uses import days_of, uses_of
+from pipelines.materialized.services.advice_decisions import advice_define
 from pipelines.materialized.services.days import KEPT_DAYS
 from pipelines.materialized.services.definitions import (
     definition_read,
@@ -24,6 +26,7 @@ from pipelines.materialized.services.definitions import (
 from pipelines.materialized.services.requests import open_run_of
 from pipelines.materialized.ui.forms import STARTING, MaterializationForm
 from pipelines.materialized.ui.tables import MATERIALIZATIONS, REFRESHES, row_url, try_url
+from pipelines.models import MaterializationAdvice
 from portal.lake.errors import PortalError
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import list_response
@@ -34,9 +37,10 @@ _EDIT = "pipelines/materialization_edit.html"
 @require_GET
 def materializations(request: HttpRequest) -> HttpResponseBase:
     """List the materializations that the person may see."""
-    rows = materializations_visible(current_lake(request), person(request))
-    filterset = MaterializationFilter(request.GET, queryset=rows)
-    return list_response(request, MATERIALIZATIONS, filterset=filterset, context={})
+    lake, user = current_lake(request), person(request)
+    filterset = MaterializationFilter(request.GET, queryset=materializations_visible(lake, user))
+    context = {"n_advice": n_new_advice(lake, user)}
+    return list_response(request, MATERIALIZATIONS, filterset=filterset, context=context)
 
 
 @require_GET
@@ -60,27 +64,38 @@ def materialization(request: HttpRequest, number: int) -> HttpResponseBase:
 @require_http_methods(["GET", "POST"])
 def materialization_new(request: HttpRequest) -> HttpResponse:
     """Define a materialization; `check` shows what was read out of it and saves nothing."""
-    lake = current_lake(request)
-    form = MaterializationForm(request.POST or None, initial={"sql": STARTING})
+    lake, user = current_lake(request), person(request)
+    advised = _advised(request)
+    initial = {"sql": STARTING}
+    if advised is not None:
+        lake, initial = advised.lake, {"sql": advised.sql, "name": advised.name}
+    form = MaterializationForm(request.POST or None, initial=initial)
     checked = None
     if form.is_valid():
         data = form.cleaned_data
         try:
             checked = definition_read(data["sql"])
             if request.POST.get("do") != "check":
-                made = materialization_create(
-                    lake,
-                    data["name"],
-                    form.wanted,
-                    user=person(request),
-                    now=timezone.now(),
-                )
+                asked, now = (data["name"], form.wanted), timezone.now()
+                if advised is not None:
+                    made = advice_define(advised, *asked, user=user, now=now)
+                else:
+                    made = materialization_create(lake, *asked, user=user, now=now)
                 messages.success(request, f"{made} is defined; it is computed soon.")
                 return HttpResponseRedirect(row_url(made))
         except PortalError as error:
             form.refuse(error)
-    context = {"form": form, "lake": lake, "checked": checked}
+    context = {"form": form, "lake": lake, "checked": checked, "advised": advised}
     return render(request, _EDIT, context, status=form.status)
+
+
+def _advised(request: HttpRequest) -> MaterializationAdvice | None:
+    """Return the advice that the form is filled in from."""
+    said = request.GET.get("advice", "")
+    if not said:
+        return None
+    number = int(said) if said.isascii() and said.isdigit() and len(said) < 10 else 0
+    return get_advice_for_user(number, person(request))
 
 
 @require_http_methods(["GET", "POST"])
