@@ -4,7 +4,7 @@ Of Hudi tables groupings alone are summed: no sums of their scans are kept.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -34,7 +34,6 @@ from optimizer.queries.services.keeping import keeps_queries, query_keep
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.access.visibility import visible_to
-from portal.catalog.selectors import is_named
 from portal.catalog.services.stored_aggregates import aggregate_answered
 
 KNOWN_FOR = timedelta(days=2)
@@ -248,16 +247,17 @@ def _group(
 
 
 def _tables(
-    lake: str, names: Iterable[tuple[str, str]], user: User
+    lake: str, names: Collection[tuple[str, str]], user: User
 ) -> dict[tuple[str, str], KnownTable]:
     """Return the tables that are there and that the person sees, of whatever format."""
     if not names:
         return {}
-    shown = Q(visible_to(user), is_named(sorted(names), column="table"), lake=lake)
+    dbs, tables = {db for db, _ in names}, {table for _, table in names}
+    shown = Q(visible_to(user), lake=lake, db__in=dbs, table__in=tables, is_deleted=False)
     found: dict[tuple[str, str], KnownTable] = {}
-    for row in HudiTable.objects.filter(shown, is_deleted=False).order_by("pk"):
+    for row in HudiTable.objects.filter(shown).order_by("pk"):
         found[row.db, row.table] = row
-    for one in IcebergTable.objects.filter(shown, is_deleted=False).order_by("pk"):
+    for one in IcebergTable.objects.filter(shown).order_by("pk"):
         found[one.db, one.table] = one
     return found
 

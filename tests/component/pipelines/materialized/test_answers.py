@@ -8,10 +8,13 @@ import pytest
 from pipelines.commits.domain.positions import Position
 from pipelines.materialized.domain.messages import Types
 from pipelines.materialized.selectors.answers import unanswering_reason
+from pipelines.materialized.selectors.uses import days_of
 from pipelines.materialized.services.requests import refresh_request
 from portal.catalog.services.stored_aggregates import aggregates_of
 from portal.lake.aggregates import SourceCommit
 from tests.component.conftest import People
+from tests.component.optimizer.hudi.hudi_rows import hudi
+from tests.component.optimizer.queries.test_spark_queries import batch, send
 from tests.component.pipelines.materialized.test_materializations import (
     NOW,
     OTHER,
@@ -79,3 +82,25 @@ def test_a_table_that_somebody_else_wrote_to_answers_nothing(
     (found,) = aggregates_of("main", ["shop.orders"])
     assert not found.problem, "it is behind, and that is told by its commits"
     assert msgspec.convert(row.types, Types) == TYPES
+
+
+def test_an_answer_that_a_spark_driver_tells_of_counts_once(
+    hive: MaterializedLake, people: People
+) -> None:
+    row = create(people.owner)
+    hudi("orders", owner=people.owner.username)
+    hudi("days", db="marts", owner=people.owner.username)
+    asks = {"db": "shop", "table": "orders", "groups": ["dt"], "aggregates": [["count", "*"]]}
+    said = {
+        "execution": 3,
+        "state": "FINISHED",
+        "ended_at": "2026-11-28T12:00:00Z",
+        "seconds": 0.5,
+        "scans": [{"db": "marts", "table": "days", "bytes": 9}],
+        "asked": [asks],
+    }
+    by_name = said | {"execution": 4, "asked": [asks | {"db": "marts", "table": "days"}]}
+    address = "/api/optimizer/v1/main/spark/spark_catalog/queries"
+    for _ in range(2):
+        assert send(people.owner, batch(said, by_name), address=address).status_code == 202
+    assert [one.n_answers for one in days_of(row)] == [1]
