@@ -105,7 +105,7 @@ class EngineQueriesSerializer(serializers.Serializer[Any]):
 
     engine = serializers.CharField(read_only=True)
     n_queries = serializers.IntegerField(read_only=True, help_text="completed, each once")
-    n_scans = serializers.IntegerField(read_only=True, help_text="added to the sums of tables")
+    n_scans = serializers.IntegerField(read_only=True, help_text="of known tables")
     n_unknown = serializers.IntegerField(read_only=True, help_text="of tables that are not known")
     n_failed = serializers.IntegerField(read_only=True)
     n_unread = serializers.IntegerField(read_only=True, help_text="whose plan could not be read")

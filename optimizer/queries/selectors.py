@@ -14,9 +14,10 @@ from django.db.models import (
     prefetch_related_objects,
 )
 
+from optimizer.core.models import table_models
 from optimizer.cubes.domain.readers import Engine
 from optimizer.iceberg.tables.selectors.scans import since
-from optimizer.models import IcebergTable, QueryDay, TopShape, TopShapeTable
+from optimizer.models import QueryDay, TopShape, TopShapeTable
 from portal.access.models import User
 from portal.access.visibility import visible_to
 from portal.lake.errors import NotVisible
@@ -90,11 +91,11 @@ def top_shapes_visible(lake: str, user: User) -> QuerySet[TopShape]:
     rows = TopShape.objects.filter(lake=lake).prefetch_related("tables")
     if user.is_lake_staff:
         return rows
-    seen = IcebergTable.objects.filter(
-        visible_to(user), lake=lake, db=OuterRef("db"), table=OuterRef("table"), is_deleted=False
-    )
     named = TopShapeTable.objects.filter(shape=OuterRef("pk"))
-    unseen = named.filter(~Exists(seen))
+    here = {"lake": lake, "db": OuterRef("db"), "table": OuterRef("table"), "is_deleted": False}
+    unseen = named
+    for model in table_models():
+        unseen = unseen.filter(~Exists(model._default_manager.filter(visible_to(user), **here)))
     return rows.filter(Exists(named), ~Exists(unseen), names_all_tables=True)
 
 

@@ -1,16 +1,17 @@
 """A Spark driver of its own that tells of its queries, configured as people configure one.
 
-    python -m tests.support.query_teller FOLDER (queries | many)
+    python -m tests.support.query_teller FOLDER (queries | hudi | many)
 
-`queries` runs each of `QUERIES` and prints its name when it has ended; `many` runs 2,000 queries
-and prints the seconds of each. The setting is in the environment; see `told`.
+`queries` runs each of `QUERIES` and prints its name when it has ended, and `hudi` those of
+`hudi_queries`; `many` runs 2,000 queries and prints the seconds of each. The setting is in the
+environment; see `told`.
 """
 
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -245,6 +246,8 @@ def told(root: Path, base: str, act: str, *, reporter: str = "", listens: bool =
             settings[f"{own}.lakewarden.report-token-file"] = f"{root}/token"
         if name == "indexed" and reporter:
             settings[f"{own}.metrics-reporter-impl"] = reporter
+    own = "spark.sql.catalog.spark_catalog.lakewarden"
+    settings |= {f"{own}.scan-report-uri": base, f"{own}.report-token-file": f"{root}/token"}
     arguments = " ".join(f"--conf {key}={value}" for key, value in settings.items())
     done = subprocess.run(
         [sys.executable, "-m", "tests.support.query_teller", str(root), act],
@@ -297,23 +300,30 @@ def _many(spark: SparkSession) -> None:
     _say({"took": took, "counts": said})
 
 
+def _run(spark: SparkSession, queries: Mapping[str, Act]) -> None:
+    for name, query in queries.items():
+        first = _executions(spark)
+        query(spark)
+        _say({"name": name, "first": first, "end": _executions(spark)})
+
+
 def main(arguments: list[str]) -> None:
     """Run what is asked for."""
+    from tests.support import hudi_queries
     from tests.support.scan_spark import local_session
 
-    _, act = arguments
-    spark = local_session()
+    place, act = arguments
+    spark = local_session(extensions=hudi_queries.EXTENSIONS if act == "hudi" else ())
     for name in CLASSES:
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {name}.shop")
     make_tables(spark)
     if act == "many":
         _many(spark)
+    elif act == "hudi":
+        hudi_queries.make_tables(spark, Path(place))
+        _run(spark, hudi_queries.QUERIES)
     else:
-        for name, query in QUERIES.items():
-            first = _executions(spark)
-            query(spark)
-            line = {"name": name, "first": first, "end": _executions(spark)}
-            _say(line)
+        _run(spark, QUERIES)
     spark.stop()
 
 

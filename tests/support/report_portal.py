@@ -28,13 +28,17 @@ def receiving() -> Iterator[ReportPortal]:
     """Serve until the block ends; answers wait while `hold` is cleared."""
     found = ReportPortal()
     found.hold.set()
+    lock = threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             found.hold.wait(20)
-            found.paths.append(self.path)
-            found.tokens.append(self.headers.get("Authorization", ""))
-            found.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            # Senders of several catalogs come at once.
+            with lock:
+                found.paths.append(self.path)
+                found.tokens.append(self.headers.get("Authorization", ""))
+                found.bodies.append(body)
             self.send_response(found.answer() if found.answer else found.status)
             self.send_header("Location", f"{found.address}/elsewhere")
             self.end_headers()

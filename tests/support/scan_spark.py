@@ -3,7 +3,7 @@
 import os
 import sys
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -18,11 +18,15 @@ from stack.process import SHORT_LIVED_JVM
 from stack.spark_classes import LOCAL_FILES, LOCAL_FILES_CLASS
 from tests.support.scan_lake import NOW, ScanRun
 
+CUBES = "lakewarden.cubes.CubeExtensions"
 OUR_JARS = ("spark-functions", "metastore-guard", "indexed-catalog")
 
 
-def local_session() -> SparkSession:
-    """Return a local session with our functions and the database drivers on its class path."""
+def local_session(*, extensions: Sequence[str] = ()) -> SparkSession:
+    """Return a local session with our functions and the database drivers on its class path.
+
+    `extensions` come before ours; a process has one session, and the first call makes it.
+    """
     remember_java_names()
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["LC_ALL"] = "C.UTF-8"
@@ -40,7 +44,7 @@ def local_session() -> SparkSession:
         .config("spark.sql.shuffle.partitions", "1")
         .config("spark.sql.adaptive.enabled", "false")
         # Aggregates of tables that have cubes are answered from them; all else is left alone.
-        .config("spark.sql.extensions", "lakewarden.cubes.CubeExtensions")
+        .config("spark.sql.extensions", ",".join([*extensions, CUBES]))
         .config("spark.jars", ",".join(map(str, jars)))
         .config("spark.driver.extraClassPath", ":".join(map(str, [LOCAL_FILES, *jars])))
         .config("spark.hadoop.fs.file.impl", LOCAL_FILES_CLASS)

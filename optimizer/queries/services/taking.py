@@ -1,15 +1,19 @@
-"""Takes an engine's word of a query in, once: scans and groupings go into sums of their tables."""
+"""Takes an engine's word of a query in, once: scans and groupings go into sums of their tables.
+
+Of Hudi tables groupings alone are summed: no sums of their scans are kept.
+"""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from django.db.models import F
+from django.db.models import F, Q
 
 from optimizer.advice.domain.scan_reports import Scanned
+from optimizer.advice.domain.stars.groupings import StarGrouping
 from optimizer.core.services.transactions import transaction_run
 from optimizer.cubes.domain.readers import Engine
 from optimizer.iceberg.tables.services.groupings import GroupedQuery, grouping_report
@@ -20,7 +24,7 @@ from optimizer.iceberg.tables.services.lake_sums import (
     sums_of,
 )
 from optimizer.iceberg.tables.services.scans import KEPT_DAYS, table_scan_add
-from optimizer.models import IcebergTable, QueryDay, QuerySeconds, RecordedQuery
+from optimizer.models import HudiTable, IcebergTable, QueryDay, QuerySeconds, RecordedQuery
 from optimizer.queries.domain.latency import with_time
 from optimizer.queries.domain.query_groupings import Grouped, groupings_of
 from optimizer.queries.domain.query_record import QueryRecord, TableScan
@@ -30,9 +34,12 @@ from optimizer.queries.services.keeping import keeps_queries, query_keep
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.access.visibility import visible_to
+from portal.catalog.selectors import is_named
+from portal.catalog.services.stored_aggregates import aggregate_answered
 
 KNOWN_FOR = timedelta(days=2)
 """No engine sends an event again so late."""
+KnownTable = IcebergTable | HudiTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,7 @@ class QueryTaken:
     """What became of an event."""
 
     scans: int
-    """Added to the sums of their tables."""
+    """Of known tables; those of Iceberg tables are added to their sums."""
     unknown: int = 0
     """Of tables that are not known, or that the token's owner does not see."""
     repeated: bool = False
@@ -111,17 +118,23 @@ def query_take(lake: str, query: QueryRecord, *, user: User, now: datetime) -> Q
 
     What it groups and aggregates is added beside them, without its text and constants. A query that
     comes again adds nothing. One that cannot be read is counted, and accepted: an engine would send
-    it again and again. It is kept for the lake's table after it was counted: of a portal that is
-    killed in between it is missing there, and never twice.
+    it again and again. The aggregate that it was answered from is told after it was counted, and it
+    is kept for the lake's table: of a portal that is killed in between it is missing there, and
+    never twice.
     """
-    rows = _tables(lake, query.scans, user)
-    if rows:
-        scans_ready(lake, now=now)
+    named = {one.place for one in query.scans} | {_place(one.table) for one in query.asked}
+    rows = _tables(lake, named, user)
     known = [(row, one) for one in query.scans if (row := rows.get(one.place)) is not None]
+    if any(isinstance(row, IcebergTable) for row, _ in known):
+        scans_ready(lake, now=now)
     read = _read_of(known, query)
     grouped = groupings_of(query, {str(row).lower(): _columns(row) for row, _ in known}, read)
     taken = transaction_run(partial(_take, lake, _Known(query, known, grouped, read), user, now))
-    if not taken.repeated and keeps_queries(lake) and not query_keep(lake, query, now=now):
+    if taken.repeated:
+        return taken
+    for table in _answering(query, rows):
+        aggregate_answered(lake, table, now=now)
+    if keeps_queries(lake) and not query_keep(lake, query, now=now):
         _count(lake, query.engine, now, n_not_kept=1)
     return taken
 
@@ -131,7 +144,7 @@ class _Known:
     """A query, with its scans of tables that are known, and what was read and grouped of them."""
 
     query: QueryRecord
-    scans: Sequence[tuple[IcebergTable, TableScan]]
+    scans: Sequence[tuple[KnownTable, TableScan]]
     grouped: Grouped
     read: Mapping[str, int]
 
@@ -145,6 +158,8 @@ def _take(lake: str, known: _Known, user: User, now: datetime) -> QueryTaken:
     summed = [] if query.has_own_reports else sorted(known.scans, key=lambda pair: pair[0].pk)
     sums = ScanSums()
     for row, one in summed:
+        if isinstance(row, HudiTable):
+            continue
         scanned = _scanned(one, row, query.engine)
         table_scan_add(row, scanned, now=now)
         sums += sums_of(row, scanned)
@@ -168,7 +183,7 @@ def _take(lake: str, known: _Known, user: User, now: datetime) -> QueryTaken:
     return QueryTaken(n_scans, n_unknown, unread=query.unread)
 
 
-def _scanned(scan: TableScan, row: IcebergTable, engine: Engine) -> Scanned:
+def _scanned(scan: TableScan, row: KnownTable, engine: Engine) -> Scanned:
     """Return files and bytes as other engines count them: of files that are left to read.
 
     No event says which files those were; the share of the rows that were read stands for them.
@@ -179,11 +194,19 @@ def _scanned(scan: TableScan, row: IcebergTable, engine: Engine) -> Scanned:
     if scan.share is None:
         return Scanned(scan.filters, 0, 0, scan.n_bytes, engine)
     n_files = math.ceil(scan.share * scan.n_files)
-    n_bytes = scan.n_bytes if row.n_bytes is None else int(scan.share * row.n_bytes)
+    size = _size(row)
+    n_bytes = scan.n_bytes if size is None else int(scan.share * size)
     return Scanned(scan.filters, n_files, scan.n_files - n_files, n_bytes, engine)
 
 
-def _read_of(known: Sequence[tuple[IcebergTable, TableScan]], query: QueryRecord) -> dict[str, int]:
+def _size(row: KnownTable) -> int | None:
+    """Return the bytes of a table; None where nobody has looked yet."""
+    if isinstance(row, IcebergTable):
+        return row.n_bytes
+    return None if row.base_bytes is None else row.base_bytes + (row.log_bytes or 0)
+
+
+def _read_of(known: Sequence[tuple[KnownTable, TableScan]], query: QueryRecord) -> dict[str, int]:
     """Return the bytes that a query read of each table, by `db.table`.
 
     Where no scan says it, what the whole query read is shared out by the sizes of the tables.
@@ -194,24 +217,30 @@ def _read_of(known: Sequence[tuple[IcebergTable, TableScan]], query: QueryRecord
         found[name] = found.get(name, 0) + _scanned(one, row, query.engine).n_bytes
     if any(found.values()):
         return found
-    sizes = {str(row).lower(): row.n_bytes or 0 for row, _ in known}
+    sizes = {str(row).lower(): _size(row) or 0 for row, _ in known}
     whole = sum(sizes.values())
     return {name: query.n_bytes * size // whole if whole else 0 for name, size in sizes.items()}
 
 
-def _columns(row: IcebergTable) -> dict[str, str]:
-    return {name.lower(): str(kind) for name, kind in row.columns.items()}
+def _columns(row: KnownTable) -> dict[str, str]:
+    """Return the types of a table's columns; those of Hudi tables are not known here."""
+    columns = row.columns if isinstance(row, IcebergTable) else {}
+    return {name.lower(): str(kind) for name, kind in columns.items()}
 
 
 def _group(
     grouped: Grouped,
     query: QueryRecord,
-    rows: Mapping[str, IcebergTable],
+    rows: Mapping[str, KnownTable],
     read: Mapping[str, int],
     *,
     now: datetime,
 ) -> None:
-    for one, times in sorted(grouped.shares(), key=lambda pair: rows[pair[0].table].pk):
+    def place(pair: tuple[StarGrouping, int]) -> tuple[str, int]:
+        row = rows[pair[0].table]
+        return row.table_format, row.pk
+
+    for one, times in sorted(grouped.shares(), key=place):
         told = GroupedQuery(
             read[one.table] // times, (query.seconds or 0.0) / times, grouped.shape, grouped.tables
         )
@@ -219,15 +248,36 @@ def _group(
 
 
 def _tables(
-    lake: str, scans: tuple[TableScan, ...], user: User
-) -> dict[tuple[str, str], IcebergTable]:
-    if not scans:
+    lake: str, names: Iterable[tuple[str, str]], user: User
+) -> dict[tuple[str, str], KnownTable]:
+    """Return the tables that are there and that the person sees, of whatever format."""
+    if not names:
         return {}
-    seen = IcebergTable.objects.filter(visible_to(user), lake=lake, is_deleted=False)
-    named = seen.filter(
-        db__in={one.db for one in scans}, table__in={one.table for one in scans}
-    ).order_by("pk")
-    return {(row.db, row.table): row for row in named}
+    shown = Q(visible_to(user), is_named(sorted(names), column="table"), lake=lake)
+    found: dict[tuple[str, str], KnownTable] = {}
+    for row in HudiTable.objects.filter(shown, is_deleted=False).order_by("pk"):
+        found[row.db, row.table] = row
+    for one in IcebergTable.objects.filter(shown, is_deleted=False).order_by("pk"):
+        found[one.db, one.table] = one
+    return found
+
+
+def _answering(query: QueryRecord, rows: Mapping[tuple[str, str], KnownTable]) -> list[str]:
+    """Return the tables, as `db.table`, whose rows stand for an aggregate of what it asks for.
+
+    A query names all that it asks for. What it reads besides was put in the place of a table that
+    it did not read.
+    """
+    asked = {_place(one.table) for one in query.asked}
+    read = {one.place for one in query.scans}
+    if query.is_failed or not any(place in rows for place in asked - read):
+        return []
+    return [".".join(place) for place in sorted(read - asked) if place in rows]
+
+
+def _place(name: str) -> tuple[str, str]:
+    db, _, table = name.rpartition(".")
+    return db, table
 
 
 def _is_new(lake: str, query: QueryRecord, *, user: User, now: datetime) -> bool:

@@ -3,7 +3,6 @@ package lakewarden.cubes;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.math.BigDecimal;
-import java.net.URI;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -20,8 +19,11 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.analysis.NoSuchDatabaseException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
+import org.apache.spark.sql.catalyst.catalog.CatalogTable;
 import org.apache.spark.sql.catalyst.parser.ParseException;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import scala.Option;
 
 /**
  * A materialization as one commit of its table has it: rows, the commits of its sources that are in
@@ -135,7 +137,7 @@ final class Kept extends View {
 
   /** What the newest commit of a table says that a session knows by name. */
   static Kept of(SparkSession session, String name) {
-    String location = location(session, name);
+    String location = table(session, name).location().toString();
     try {
       HoodieTableMetaClient client =
           HoodieTableMetaClient.builder()
@@ -161,15 +163,12 @@ final class Kept extends View {
     throw new Unfit("it has not been computed yet");
   }
 
-  private static String location(SparkSession session, String name) {
+  private static CatalogTable table(SparkSession session, String name) {
     try {
-      URI found =
-          session
-              .sessionState()
-              .catalog()
-              .getTableMetadata(session.sessionState().sqlParser().parseTableIdentifier(name))
-              .location();
-      return found.toString();
+      return session
+          .sessionState()
+          .catalog()
+          .getTableMetadata(session.sessionState().sqlParser().parseTableIdentifier(name));
     } catch (NoSuchTableException | NoSuchDatabaseException e) {
       throw new Unfit("there is no such table");
     } catch (ParseException e) {
@@ -198,11 +197,21 @@ final class Kept extends View {
     }
   }
 
-  /** Its rows as that commit left them, whatever was committed since, in the columns of a cube. */
-  LogicalPlan plan(SparkSession session) {
+  /**
+   * Its rows as that commit left them, whatever was committed since, in the columns of a cube. The
+   * plan names the table, as one that reads it by its name.
+   */
+  LogicalPlan plan(SparkSession session, String name) {
+    CatalogTable table = table(session, name);
     Dataset<Row> read =
         session.read().format("hudi").option("as.of.instant", instant).load(location);
-    return read.selectExpr(selected.toArray(new String[0])).queryExecution().analyzed();
+    return Catalyst.replace(
+        read.selectExpr(selected.toArray(new String[0])).queryExecution().analyzed(),
+        one -> one instanceof LogicalRelation ? named((LogicalRelation) one, table) : null);
+  }
+
+  private static LogicalRelation named(LogicalRelation read, CatalogTable table) {
+    return read.copy(read.relation(), read.output(), Option.apply(table), read.isStreaming());
   }
 
   @Override

@@ -15,11 +15,8 @@ final class KeptAnswer extends Answer {
 
   private final LogicalPlan stored;
 
-  KeptAnswer(SparkSession session, Query<Source> query, KeptJoins joins, Kept kept) {
-    this(session, query, joins, kept, kept.plan(session));
-  }
-
-  private KeptAnswer(
+  /** `stored` is what the materialization holds. */
+  KeptAnswer(
       SparkSession session, Query<Source> query, KeptJoins joins, Kept kept, LogicalPlan stored) {
     super(
         query,

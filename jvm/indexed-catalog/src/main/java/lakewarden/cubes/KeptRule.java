@@ -77,7 +77,8 @@ final class KeptRule extends Rule<LogicalPlan> {
       KeptJoins joins = new KeptJoins(query, kept);
       String age = age(kept, joins, whole);
       check(kept);
-      LogicalPlan plan = new KeptAnswer(session, query, joins, kept).plan();
+      LogicalPlan stored = kept.plan(session, name);
+      LogicalPlan plan = new KeptAnswer(session, query, joins, kept, stored).plan();
       String note = String.format("Materialization %s answers: it has %s", name, age);
       Answers.say(note);
       LOG.info("{}", note);

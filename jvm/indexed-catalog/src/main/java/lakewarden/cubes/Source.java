@@ -1,7 +1,5 @@
 package lakewarden.cubes;
 
-import java.util.Locale;
-import java.util.Map;
 import lakewarden.indexes.Part;
 import org.apache.hadoop.fs.Path;
 import org.apache.hudi.HoodieFileIndex;
@@ -11,14 +9,10 @@ import org.apache.iceberg.types.Types.NestedField;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
-import scala.collection.JavaConverters;
 
 /** A Hudi or Iceberg table in a query, with the commit that the query reads. */
 final class Source {
-  private static final String TYPE = "hoodie.datasource.query.type";
-
   final String name;
 
   /** What identifies the table, whatever its name: Iceberg's uuid, the location of Hudi's. */
@@ -57,20 +51,19 @@ final class Source {
   }
 
   private static Source ofHudi(LogicalRelation plan) {
-    // Its subclasses read changes between commits.
-    if (!(plan.relation() instanceof HadoopFsRelation)
-        || ((HadoopFsRelation) plan.relation()).location().getClass() != HoodieFileIndex.class) {
+    HoodieFileIndex index = HudiRead.index(plan);
+    if (index == null) {
       return null;
     }
-    HadoopFsRelation read = (HadoopFsRelation) plan.relation();
-    HoodieFileIndex index = (HoodieFileIndex) read.location();
     String name =
         plan.catalogTable().isDefined()
             ? plan.catalogTable().get().identifier().unquotedString()
             : index.getBasePath().toString();
-    check(name, JavaConverters.mapAsJavaMapConverter(index.options()).asJava());
-    check(name, JavaConverters.mapAsJavaMapConverter(read.options()).asJava());
-    if (!"SNAPSHOT".equals(index.getQueryType().name())) {
+    String option = HudiRead.option(plan, index);
+    if (option != null) {
+      throw new Unfit("%s is read with the option %s", name, option);
+    }
+    if (!HudiRead.isSnapshot(index)) {
       throw new Unfit("%s is not read as it is", name);
     }
     org.apache.hudi.common.util.Option<HoodieInstant> newest =
@@ -86,27 +79,6 @@ final class Source {
         name,
         index.getBasePath().toString(),
         newest.isPresent() ? newest.get().requestedTime() : "");
-  }
-
-  private static void check(String name, Map<String, String> options) {
-    options.forEach(
-        (key, value) -> {
-          String option = key.toLowerCase(Locale.ROOT);
-          boolean chosen =
-              option.equals("as.of.instant")
-                  || option.equals("timestampasof")
-                  || option.equals("glob.paths")
-                  || option.startsWith("hoodie.datasource.read.")
-                      && (option.contains("instant")
-                          || option.contains("paths")
-                          || option.contains("begin")
-                          || option.contains("end"))
-                  || option.equals(TYPE) && !"snapshot".equalsIgnoreCase(value)
-                  || option.equals("hoodie.query.as.ro.table") && "true".equalsIgnoreCase(value);
-          if (chosen && value != null && !value.isEmpty()) {
-            throw new Unfit("%s is read with the option %s", name, key);
-          }
-        });
   }
 
   boolean isOf(String table) {

@@ -3,20 +3,19 @@ package lakewarden.reports;
 import java.util.HashSet;
 import java.util.Set;
 import lakewarden.cubes.Catalyst;
-import org.apache.iceberg.spark.source.SparkTable;
 import org.apache.spark.sql.catalyst.plans.logical.CTERelationDef;
 import org.apache.spark.sql.catalyst.plans.logical.CTERelationRef;
 import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.OneRowRelation;
-import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.internal.SQLConf;
 
 /**
  * All tables that a query reads, where that is sure: who sees what a query asks depends on it.
  *
  * <p>The analyzed plan names what the text does, in views and in parts that the optimizer takes away
- * too. A query that writes, or that reads anything but tables of Iceberg, has no such list.
+ * too. A query that writes, or that reads anything but tables of Iceberg and Hudi, has no
+ * such list.
  */
 final class AllTables {
   private static final int MOST_NODES = 20_000;
@@ -69,11 +68,7 @@ final class AllTables {
       referred.add(((CTERelationRef) plan).cteId());
       return true;
     }
-    if (!(plan instanceof DataSourceV2Relation)) {
-      return false;
-    }
-    DataSourceV2Relation relation = (DataSourceV2Relation) plan;
-    TableName name = relation.table() instanceof SparkTable ? TableName.of(relation) : null;
+    TableName name = TableName.asked(plan);
     if (name != null) {
       tables.add(name);
     }

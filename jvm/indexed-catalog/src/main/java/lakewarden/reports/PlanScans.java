@@ -15,15 +15,23 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.connector.read.Scan;
 import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.FileSourceScanExec;
+import org.apache.spark.sql.execution.RowDataSourceScanExec;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
 import org.apache.spark.sql.execution.adaptive.QueryStageExec;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation;
 import org.apache.spark.sql.execution.metric.SQLMetric;
 import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.sources.BaseRelation;
 
-/** The places at which a query read tables of Iceberg, with filters and what was read there. */
+/**
+ * The places at which a query read tables of Iceberg and Hudi, with filters and what was read there.
+ *
+ * <p>Of a Hudi table that is the size of all files that were left to read, with all their columns.
+ */
 final class PlanScans {
   private static final int MOST_SCANS = 200;
   private static final int MOST_NODES = 20_000;
@@ -42,9 +50,17 @@ final class PlanScans {
     long bytes;
     long rows;
 
-    private One(TableName name, Long snapshot) {
+    /** The place where a Hudi table is read; null for a table of Iceberg. */
+    private final LogicalRelation hudi;
+
+    /** Catalogs that are told of it. */
+    private Set<String> catalogs;
+
+    private One(TableName name, Long snapshot, LogicalRelation hudi) {
       this.name = name;
       this.snapshot = snapshot;
+      this.hudi = hudi;
+      catalogs = Set.of(name.catalog);
     }
 
     private void measure(BatchScanExec ran) {
@@ -55,7 +71,25 @@ final class PlanScans {
       rows = figure(ran, "numOutputRows");
     }
 
-    private static long figure(BatchScanExec ran, String name) {
+    private void measureFiles(SparkPlan ran) {
+      hasRun = true;
+      files = figure(ran, "numFiles");
+      bytes = figure(ran, "filesSize");
+      rows = figure(ran, "numOutputRows");
+    }
+
+    /** Whether a scan is of this place; one of no column is of any place of its relation. */
+    private boolean isOf(BaseRelation relation, SparkPlan scan) {
+      if (hudi == null || hasRun || hudi.relation() != relation) {
+        return false;
+      }
+      Set<Long> ours = new HashSet<>();
+      Catalyst.list(hudi.output()).forEach(one -> ours.add(one.exprId().id()));
+      List<Attribute> read = Catalyst.list(scan.output());
+      return read.isEmpty() || read.stream().anyMatch(one -> ours.contains(one.exprId().id()));
+    }
+
+    private static long figure(SparkPlan ran, String name) {
       scala.Option<SQLMetric> found = ran.metrics().get(name);
       return found.isDefined() ? Math.max(0, found.get().value()) : 0;
     }
@@ -84,6 +118,7 @@ final class PlanScans {
         SQLConf conf = query.sparkSession().sessionState().conf();
         found.asked.addAll(QuerySelects.of(query.analyzed(), conf));
         found.tables.addAll(AllTables.of(query.analyzed(), conf));
+        found.placeStored();
       }
     } catch (TooLarge e) {
       found.unread = e.getMessage();
@@ -109,7 +144,7 @@ final class PlanScans {
   List<One> of(String catalog) {
     List<One> found = new ArrayList<>();
     for (One one : all) {
-      if (one.hasRun && one.name.catalog.equals(catalog)) {
+      if (one.hasRun && one.catalogs.contains(catalog)) {
         found.add(one);
       }
     }
@@ -123,6 +158,26 @@ final class PlanScans {
     return unread.isEmpty() && !tables.isEmpty() && told.containsAll(tables);
   }
 
+  /**
+   * A Hudi table that the query does not name stands for an aggregate of tables that it names: their
+   * catalogs are told, as if it were one of theirs.
+   */
+  private void placeStored() {
+    Set<TableName> named = new HashSet<>();
+    asked.forEach(one -> named.add(one.name));
+    Set<TableName> read = new HashSet<>();
+    all.stream().filter(one -> one.hasRun).forEach(one -> read.add(one.name));
+    Set<String> unread = new HashSet<>();
+    named.stream().filter(one -> !read.contains(one)).forEach(one -> unread.add(one.catalog));
+    catalogs.clear();
+    for (One one : all) {
+      if (one.hudi != null && !named.contains(one.name) && !unread.isEmpty()) {
+        one.catalogs = unread;
+      }
+      catalogs.addAll(one.catalogs);
+    }
+  }
+
   private void count(int depth) {
     if (++nodes > MOST_NODES || depth > MOST_DEPTH) {
       throw new TooLarge("The plan has more than " + MOST_NODES + " nodes, or too many levels.");
@@ -133,6 +188,10 @@ final class PlanScans {
     count(depth);
     if (plan instanceof DataSourceV2ScanRelation) {
       name((DataSourceV2ScanRelation) plan, upon);
+      return;
+    }
+    if (TableName.isHudi(plan)) {
+      name((LogicalRelation) plan, upon);
       return;
     }
     Expression condition =
@@ -151,22 +210,41 @@ final class PlanScans {
     if (name == null || !QUERIES.contains(scan.getClass().getSimpleName())) {
       return;
     }
-    catalogs.add(name.catalog);
-    if (all.size() == MOST_SCANS) {
-      throw new TooLarge("The query reads tables at more than " + MOST_SCANS + " places.");
-    }
-    One one = new One(name, TableName.snapshot(found.relation()));
+    One one = add(new One(name, TableName.snapshot(found.relation()), null));
     one.filters.addAll(PushedFilters.of(scan, one));
     // What stands upon the scan of a DELETE or MERGE chooses the rows that stay.
     if (upon != null && found.relation().table() instanceof SparkTable) {
-      Origins origins = new Origins();
-      for (Attribute each : Catalyst.list(found.output())) {
-        origins.add(each, one);
-      }
-      one.filters.addAll(new Conditions(origins).filters(upon));
+      addFilters(one, found, upon);
+    }
+    known.put(found.scan(), one);
+  }
+
+  private void name(LogicalRelation found, Expression upon) {
+    TableName name = TableName.of(found);
+    if (name == null) {
+      return;
+    }
+    One one = add(new One(name, null, found));
+    if (upon != null) {
+      addFilters(one, found, upon);
+    }
+  }
+
+  private One add(One one) {
+    catalogs.add(one.name.catalog);
+    if (all.size() == MOST_SCANS) {
+      throw new TooLarge("The query reads tables at more than " + MOST_SCANS + " places.");
     }
     all.add(one);
-    known.put(found.scan(), one);
+    return one;
+  }
+
+  private static void addFilters(One one, LogicalPlan read, Expression upon) {
+    Origins origins = new Origins();
+    for (Attribute each : Catalyst.list(read.output())) {
+      origins.add(each, one);
+    }
+    one.filters.addAll(new Conditions(origins).filters(upon));
   }
 
   private void measure(SparkPlan plan, int depth) {
@@ -178,6 +256,10 @@ final class PlanScans {
         one.measure(scan);
         addJoinKeys(one, scan);
       }
+    } else if (plan instanceof FileSourceScanExec) {
+      measure(((FileSourceScanExec) plan).relation(), plan);
+    } else if (plan instanceof RowDataSourceScanExec) {
+      measure(((RowDataSourceScanExec) plan).relation(), plan);
     } else if (plan instanceof AdaptiveSparkPlanExec) {
       measure(((AdaptiveSparkPlanExec) plan).executedPlan(), depth + 1);
     } else if (plan instanceof QueryStageExec) {
@@ -185,6 +267,13 @@ final class PlanScans {
     }
     Catalyst.list(plan.children()).forEach(child -> measure(child, depth + 1));
     Catalyst.list(plan.subqueries()).forEach(inner -> measure((SparkPlan) inner, depth + 1));
+  }
+
+  private void measure(BaseRelation relation, SparkPlan scan) {
+    all.stream()
+        .filter(one -> one.isOf(relation, scan))
+        .findFirst()
+        .ifPresent(one -> one.measureFiles(scan));
   }
 
   /** Filters by the keys that a join finds while it runs. */

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import lakewarden.cubes.Catalyst;
-import org.apache.iceberg.spark.source.SparkTable;
+import lakewarden.cubes.HudiRead;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.EqualTo;
@@ -27,6 +27,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.SetOperation;
 import org.apache.spark.sql.catalyst.plans.logical.Union;
 import org.apache.spark.sql.catalyst.plans.logical.WithCTE;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.internal.SQLConf;
 
@@ -45,6 +46,7 @@ final class QuerySelects {
   private static final String BESIDE = "reads a subquery, or what is no table of the lake, beside it";
   private static final String SUBQUERY = "has a subquery in a condition";
   private static final String LOOKED_UP = "is only looked up by a semi or anti join";
+  private static final String CHOSEN = "reads a Hudi table not as it is now";
 
   /** One place at which a table is read. */
   static final class Use {
@@ -79,6 +81,7 @@ final class QuerySelects {
   static List<Use> of(LogicalPlan analyzed, SQLConf conf) {
     QuerySelects found = new QuerySelects(conf);
     found.read(analyzed, found.selects++, 0);
+    found.separate();
     for (Use use : found.uses) {
       use.unfit =
           found.beside.contains(use.select)
@@ -104,8 +107,8 @@ final class QuerySelects {
       defined((CTERelationRef) plan, select, depth);
       return;
     }
-    if (plan instanceof DataSourceV2Relation) {
-      table((DataSourceV2Relation) plan, select);
+    if (plan instanceof DataSourceV2Relation || TableName.isHudi(plan)) {
+      table(plan, select);
       return;
     }
     boolean isApart = plan instanceof Aggregate || isSet(plan);
@@ -143,16 +146,28 @@ final class QuerySelects {
     }
   }
 
-  private void table(DataSourceV2Relation relation, int select) {
-    TableName name = TableName.of(relation);
-    // Rows that are changed are asked of a table in its place.
-    if (name == null || !(relation.table() instanceof SparkTable)) {
+  /** Each catalog is told of its own tables: those of another are none of the lake. */
+  private void separate() {
+    Map<Integer, String> catalogs = new HashMap<>();
+    for (Use use : uses) {
+      if (!use.name.catalog.equals(catalogs.computeIfAbsent(use.select, none -> use.name.catalog))) {
+        beside.add(use.select);
+      }
+    }
+  }
+
+  private void table(LogicalPlan relation, int select) {
+    TableName name = TableName.asked(relation);
+    if (name == null) {
       beside.add(select);
       return;
     }
     if (uses.size() == MOST_USES) {
       throw new PlanScans.TooLarge(
           "The query reads tables at more than " + MOST_USES + " places.");
+    }
+    if (relation instanceof LogicalRelation && !HudiRead.isPlain((LogicalRelation) relation)) {
+      unfit.putIfAbsent(select, CHOSEN);
     }
     Use use = new Use(name, select);
     uses.add(use);

@@ -4,12 +4,18 @@ import java.util.Locale;
 import java.util.Objects;
 import org.apache.iceberg.BaseTable;
 import org.apache.iceberg.spark.source.SparkTable;
+import org.apache.spark.sql.catalyst.TableIdentifier;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.write.RowLevelOperationTable;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 
-/** An Iceberg table of one of the session's catalogs. */
+/** An Iceberg table of one of the session's catalogs, or a Hudi table of its own catalog. */
 final class TableName {
+  private static final String SESSION = "spark_catalog";
+  private static final String HUDI = "hudi";
+
   final String catalog;
   final String db;
   final String table;
@@ -18,6 +24,36 @@ final class TableName {
     this.catalog = catalog;
     this.db = db;
     this.table = table;
+  }
+
+  /** The table whose rows a plan asks for; null where it reads none, or rows that are changed. */
+  static TableName asked(LogicalPlan plan) {
+    if (isHudi(plan)) {
+      return of((LogicalRelation) plan);
+    }
+    boolean isRead =
+        plan instanceof DataSourceV2Relation
+            && ((DataSourceV2Relation) plan).table() instanceof SparkTable;
+    return isRead ? of((DataSourceV2Relation) plan) : null;
+  }
+
+  /** Whether a plan reads a Hudi table that the session knows by a name, in whatever way. */
+  static boolean isHudi(LogicalPlan plan) {
+    if (!(plan instanceof LogicalRelation)) {
+      return false;
+    }
+    LogicalRelation read = (LogicalRelation) plan;
+    return read.catalogTable().isDefined()
+        && read.catalogTable().get().provider().isDefined()
+        && HUDI.equalsIgnoreCase(read.catalogTable().get().provider().get());
+  }
+
+  /** The Hudi table of a relation that has a name. */
+  static TableName of(LogicalRelation relation) {
+    TableIdentifier name = relation.catalogTable().get().identifier();
+    return name.database().isEmpty()
+        ? null
+        : new TableName(SESSION, name.database().get(), name.table());
   }
 
   /** The table of a relation; null where it is none of Iceberg's, or one of its metadata. */
