@@ -227,6 +227,11 @@ class MaterializationAdvice(models.Model):
         return f"MATERIALIZATION_ADVICE_{self.state}"
 
     @property
+    def said(self) -> str:
+        """What speaks for it or, once it is decided with a reason, that one."""
+        return self.why or self.reason
+
+    @property
     def answered_share(self) -> float | None:
         """Of a hundred such queries since its first refresh, how many it answered."""
         n = (self.n_asked or 0) + (self.n_answered or 0)

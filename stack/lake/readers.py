@@ -4,8 +4,8 @@ Their catalog tells the portal of their queries, what cubes answered and indexes
 
     python -m stack.lake.readers LAKES_JSON REPORT_URI TOKEN_FILE
 
-looks up as many shipments as each line of the standard input says, and says END once the portal was
-told of them; it ends with its input.
+looks up as many shipments as each line of the standard input says, asks for the carts of each day a
+few times, and says END once the portal was told of all; it ends with its input.
 """
 
 import sys
@@ -17,8 +17,11 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from portal.connectors.lake_config import LakeConfig, load_lakes
+from portal.connectors.metastore import Metastore
+from stack.lake.carts import SERVED
 from stack.lake.session import iceberg_catalog, open_small_session
 from stack.lake.shipments import N_PRODUCTS, N_SHOPS, OWNER
+from stack.places import jars_of
 from stack.say import END
 from stack.stack import LAKE
 
@@ -36,6 +39,11 @@ QUESTIONS = (
     "SELECT count(*) AS n FROM web_logs WHERE message LIKE '%gateway timeout%'",
 )
 """What is asked, in turn."""
+SESSION = "spark_catalog"
+"""The session's own catalog, in which Hudi tables are."""
+OF_CARTS = "SELECT dt, count(*) AS carts, sum(n_items) AS items FROM {} GROUP BY dt"
+TIMES_A_DAY = 8
+"""Twenty on three days are enough for advice on a materialization."""
 BY_PRODUCT = "SELECT sum(pieces) AS pieces FROM shipments WHERE product_id = {}"
 BY_SHOP = "SELECT sum(pieces) AS pieces FROM shipments WHERE shop_id = {}"
 """Written with their values, as dashboards do."""
@@ -53,6 +61,18 @@ def settings(config: LakeConfig, *, report_uri: str, token_file: Path) -> dict[s
         f"{own}.lakewarden.report-token-file": str(token_file),
         f"{own}.metrics-reporter-impl": "lakewarden.reports.ScanReporter",
         f"{own}.lakewarden.scan-report-uri": report_uri.removesuffix("/index-reports"),
+    }
+
+
+def hudi_settings(config: LakeConfig, *, report_uri: str, token_file: Path) -> dict[str, str]:
+    """Return what readers of Hudi tables set besides."""
+    session = f"spark.sql.catalog.{SESSION}"
+    return {
+        f"{session}.lakewarden.scan-report-uri": report_uri.removesuffix("/index-reports"),
+        f"{session}.lakewarden.report-token-file": str(token_file),
+        "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+        "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
+        "spark.jars": ",".join(sorted({*config.spark_jars, *map(str, jars_of("spark"))})),
     }
 
 
@@ -78,17 +98,27 @@ class Readers:
         question = next(self._questions)
         return f"{self._n_rows(question)} rows: {question}"
 
+    def know_carts(self, location: str) -> None:
+        """Name the served carts in the session, which has no metastore."""
+        self._spark.sql(f"CREATE DATABASE IF NOT EXISTS {SESSION}.{SERVED.db}")
+        name = f"{SESSION}.{SERVED.db}.{SERVED.table}"
+        self._spark.sql(f"CREATE TABLE IF NOT EXISTS {name} USING hudi LOCATION '{location}'")
+
+    def ask_of_carts(self) -> None:
+        """Ask how many carts there were each day."""
+        self._n_rows(OF_CARTS.format(f"{SESSION}.{SERVED.db}.{SERVED.table}"))
+
     def _n_rows(self, question: str) -> int:
         self._spark.sql(f"USE {CATALOG}.sales")
         return len(self._spark.sql(question).collect())
 
-    def wait_told(self, n_queries: int) -> None:
-        """Wait until the portal was told of so many queries of this driver, or for some seconds."""
+    def wait_told(self, n_queries: int, catalog: str = CATALOG) -> None:
+        """Wait until the portal was told of so many queries of a catalog, or for some seconds."""
         jvm: Any = self._spark.sparkContext._jvm
         listener = jvm.lakewarden.reports.QueryListener
         until = time.monotonic() + _PATIENCE
         while time.monotonic() < until:
-            counts = listener.counts().get(CATALOG)
+            counts = listener.counts().get(catalog)
             if counts is not None and counts["sent"] + counts["dropped"] >= n_queries:
                 return
             time.sleep(0.2)
@@ -98,14 +128,23 @@ def main() -> None:
     """Look up shipments each time a line says how many."""
     config, uri, token_file = load_lakes(Path(sys.argv[1]))[LAKE], sys.argv[2], Path(sys.argv[3])
     more = settings(config, report_uri=uri, token_file=token_file)
+    more |= hudi_settings(config, report_uri=uri, token_file=token_file)
     spark = open_small_session(config, user=OWNER, more=more)
-    asking, n_asked = Readers(spark), 0
+    asking, n_asked, n_of_carts = Readers(spark), 0, 0
+    with Metastore.connect(config) as metastore:
+        carts = metastore.table_or_none(SERVED)
+    if carts is not None:
+        asking.know_carts(carts.sd.location)
     for line in sys.stdin:
         wanted = int(line)
         for _ in range(wanted):
             asking.look_up()
         n_asked += wanted
+        for _ in range(TIMES_A_DAY if carts is not None else 0):
+            asking.ask_of_carts()
+            n_of_carts += 1
         asking.wait_told(n_asked)
+        asking.wait_told(n_of_carts, SESSION)
         print(f"{END}0", flush=True)
     spark.stop()
 

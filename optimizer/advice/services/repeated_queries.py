@@ -4,7 +4,7 @@ Iceberg tables have cubes for that, which `cube_orders` advises.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from django.db.models import Sum
 
@@ -19,8 +19,12 @@ from optimizer.iceberg.tables.selectors.scans import since as first_day
 from optimizer.models import HudiGrouping, HudiTable
 from portal.catalog.domain.repeated_queries import RepeatedGrouping, RepeatedQueries
 
-MOST_TABLES = 200
-"""That are looked at in a turn: those of which queries read most."""
+MOST_TABLES = 1_000
+"""That are looked at in a day: those of which queries read most."""
+TABLES_A_TURN = 50
+TURN = timedelta(hours=1)
+MOST_USES = 200
+"""Ways of grouping a table from which aggregates are put together: those that read most."""
 MOST_OF_A_TABLE = 3
 MOST_GROUPINGS = 30
 """That are told of one aggregate; those beyond read least, and are counted in none."""
@@ -31,18 +35,17 @@ class HudiQueryLog:
 
     def repeated(
         self, lake: str, kept: Mapping[str, Sequence[str]], *, now: datetime
-    ) -> Iterator[RepeatedQueries]:
-        """Return what would answer repeated queries of four weeks, the tables read most first."""
+    ) -> Iterator[tuple[str, list[RepeatedQueries]]]:
+        """Return the tables of this hour's turn with what would answer their repeated queries."""
         lately = HudiGrouping.objects.filter(
             table__lake=lake, table__is_deleted=False, day__gte=first_day(now)
         )
         sums = lately.order_by().values("table").annotate(n=Sum("n_queries"), read=Sum("n_bytes"))
         most = sums.filter(n__gte=LEAST_QUERIES).order_by("-read", "table")[:MOST_TABLES]
         read = {one["table"]: one["read"] for one in most}
-        rows = HudiTable.objects.in_bulk(read)
-        for pk, n_bytes in read.items():
-            row = rows[pk]
-            yield from _of_table(row, kept.get(str(row).lower(), ()), n_bytes, now=now)
+        for pk, row in HudiTable.objects.in_bulk(_turn(list(read), now)).items():
+            name = str(row).lower()
+            yield name, _of_table(row, kept.get(name, ()), read[pk], now=now)
 
     def n_asked(
         self, lake: str, table: str, *, since: date, digests: Collection[str] | None = None
@@ -61,18 +64,25 @@ class HudiQueryLog:
         return HudiGrouping.objects.filter(table__lake=lake, day__gte=since).exists()
 
 
+def _turn(tables: Sequence[int], now: datetime) -> Sequence[int]:
+    """Return the tables of an hour, one part after the other."""
+    n_turns = max(1, -(-len(tables) // TABLES_A_TURN))
+    first = TABLES_A_TURN * (int(now.timestamp() // TURN.total_seconds()) % n_turns)
+    return tables[first : first + TABLES_A_TURN]
+
+
 def _of_table(
     row: HudiTable, kept: Sequence[str], n_bytes: int, *, now: datetime
-) -> Iterator[RepeatedQueries]:
+) -> list[RepeatedQueries]:
     name = str(row).lower()
-    groupings = [one for one in recorded_groupings(row, now=now) if can_be_kept(one.wanted)]
+    recorded = recorded_groupings(row, now=now)[:MOST_USES]
+    groupings = [one for one in recorded if can_be_kept(one.wanted)]
     holds = [read[1] for sql in kept if (read := held_by_select(sql)) and read[0] == name]
     found, _ = candidates(groupings, holds)
     if not found:
-        return
+        return []
     told = {one.digest: one for one in groupings_summed(row, now=now)}
-    for one in found[:MOST_OF_A_TABLE]:
-        yield _repeated(row, one, told, n_bytes)
+    return [_repeated(row, one, told, n_bytes) for one in found[:MOST_OF_A_TABLE]]
 
 
 def _repeated(

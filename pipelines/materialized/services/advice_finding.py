@@ -1,7 +1,7 @@
 """Makes advice on materializations from the log of queries, confirms it, and outdates the rest."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
@@ -22,6 +22,8 @@ from pipelines.models import Materialization, MaterializationAdvice, Materializa
 from portal.catalog.domain.repeated_queries import RepeatedQueries
 from portal.catalog.services.stored_aggregates import query_logs
 
+TURN_WITHIN = timedelta(days=2)
+"""In which a log has looked at every table of which it might tell."""
 MOST_UNUSED = 50
 """Materializations that a turn advises to pause, those that cost most first."""
 
@@ -32,18 +34,31 @@ def advice_find(lake: str, *, now: datetime) -> int:
     Called again at any time; what was decided is left alone.
     """
     kept = _kept(lake)
-    found = [
-        advice
-        for log in query_logs()
-        for one in log.repeated(lake, kept, now=now)
-        if (advice := _advised(lake, one, now=now)) is not None
-    ]
-    found += [one for row in _unused(lake, now=now) if (one := _given_up(row, now=now)) is not None]
+    found, looked_at = set[int](), set[str]()
+    for log in query_logs():
+        for table, queries in log.repeated(lake, kept, now=now):
+            looked_at.add(table)
+            found |= _pks(_advised(lake, one, now=now) for one in queries)
+    unread = _pks(_given_up(row, now=now) for row in _unused(lake, now=now))
+    _outdate(lake, found | unread, looked_at, now=now)
+    return len(found | unread)
+
+
+def _pks(advice: Iterable[MaterializationAdvice | None]) -> set[int]:
+    return {one.pk for one in advice if one is not None}
+
+
+def _outdate(
+    lake: str, found: Collection[int], looked_at: Collection[str], *, now: datetime
+) -> None:
+    """Outdate new advice on tables that were looked at, or have had no turn for days."""
     left = MaterializationAdvice.objects.filter(lake=lake, state=AdviceState.NEW)
-    left.exclude(pk__in=[one.pk for one in found]).update(
-        state=AdviceState.OUTDATED, is_open=None, decided_at=now
-    )
-    return len(found)
+    silent = [
+        one.pk
+        for one in left.exclude(pk__in=found)
+        if one.gives_up or one.facts in looked_at or one.confirmed_at < now - TURN_WITHIN
+    ]
+    left.filter(pk__in=silent).update(state=AdviceState.OUTDATED, is_open=None, decided_at=now)
 
 
 def _kept(lake: str) -> Mapping[str, Sequence[str]]:

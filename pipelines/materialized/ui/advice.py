@@ -37,7 +37,7 @@ ADVICE = ListSpec(
         Column(key="n_answered", title="Answered since", kind="count"),
         Column(key="made_at", title="Made", kind="ago", sort="made"),
         Column(key="decided_by", title="Decided by", shown_from="tablet"),
-        Column(key="reason", title="Why", is_wide=True),
+        Column(key="said", title="Why", is_wide=True),
     ),
     orders=ADVICE_ORDERS,
     filename="materialization-advice.csv",

@@ -45,9 +45,10 @@ class QueryLog(Protocol):
 
     def repeated(
         self, lake: str, kept: Mapping[str, Sequence[str]], *, now: datetime
-    ) -> Iterable[RepeatedQueries]:
-        """Return what would answer repeated queries of four weeks, the tables read most first.
+    ) -> Iterable[tuple[str, Sequence[RepeatedQueries]]]:
+        """Return tables with what would answer their repeated queries of four weeks; maybe nothing.
 
+        A turn looks at some tables, so that within a day each that is read much had its turn.
         `kept` has the definitions of the aggregates that there are, by table; queries that these
         answer are left out.
         """

@@ -7,6 +7,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from optimizer.advice.domain.asked import Aggregate
 from optimizer.advice.domain.stars.groupings import StarGrouping
+from optimizer.advice.services import repeated_queries
 from optimizer.advice.services.repeated_queries import HudiQueryLog
 from optimizer.iceberg.tables.services.groupings import GroupedQuery, grouping_report
 from optimizer.models import HudiTable
@@ -36,7 +37,7 @@ def asked(
 
 def told(**kept: list[str]) -> list[RepeatedQueries]:
     definitions = {name.replace("__", "."): sqls for name, sqls in kept.items()}
-    return list(LOG.repeated("main", definitions, now=NOW))
+    return [one for _, queries in LOG.repeated("main", definitions, now=NOW) for one in queries]
 
 
 @pytest.fixture
@@ -90,7 +91,19 @@ def test_tables_that_are_gone_or_of_another_lake_are_not_told(orders: HudiTable)
     asked(hudi("gone", is_deleted=True), "city")
     asked(hudi("far", lake="other"), "city")
     assert told() == []
-    assert [one.table for one in LOG.repeated("other", {}, now=NOW)] == ["shop.far"]
+    assert [table for table, _ in LOG.repeated("other", {}, now=NOW)] == ["shop.far"]
+
+
+def test_each_table_has_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repeated_queries, "TABLES_A_TURN", 2)
+    for name in ("a", "b", "c", "d", "e"):
+        asked(hudi(name), "city", n=6)
+    turns = [
+        {table for table, _ in LOG.repeated("main", {}, now=NOW + timedelta(hours=hour))}
+        for hour in range(3)
+    ]
+    assert sorted(map(len, turns)) == [1, 2, 2]
+    assert set().union(*turns) == {f"shop.{name}" for name in "abcde"}
 
 
 def test_queries_since_a_day_are_counted(orders: HudiTable) -> None:

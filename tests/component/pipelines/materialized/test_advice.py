@@ -38,12 +38,13 @@ class FakeLog:
     asked: dict[str, int] = field(default_factory=dict)
     kept: Mapping[str, Sequence[str]] = field(default_factory=dict)
     is_heard: bool = True
+    is_its_turn: bool = True
 
     def repeated(
         self, lake: str, kept: Mapping[str, Sequence[str]], *, now: datetime
-    ) -> list[RepeatedQueries]:
+    ) -> list[tuple[str, list[RepeatedQueries]]]:
         self.kept = kept
-        return self.told if lake == "main" else []
+        return [("shop.orders", self.told)] if lake == "main" and self.is_its_turn else []
 
     def n_asked(
         self, lake: str, table: str, *, since: date, digests: Collection[str] | None = None
@@ -104,6 +105,15 @@ def test_what_nobody_asks_any_more_is_outdated(log: FakeLog) -> None:
     row.refresh_from_db()
     assert (row.state, row.is_open) == ("OUTDATED", None)
     assert advised(log, now=NOW + 2 * DAY).pk != row.pk, "it may be advised anew"
+
+
+def test_what_had_no_turn_is_outdated_after_days(log: FakeLog) -> None:
+    row = advised(log)
+    log.is_its_turn = False
+    for days, state in ((1, "NEW"), (3, "OUTDATED")):
+        advice_find("main", now=NOW + days * DAY)
+        row.refresh_from_db()
+        assert row.state == state
 
 
 def test_the_log_is_told_what_is_kept(hive: MaterializedLake, log: FakeLog, people: People) -> None:
