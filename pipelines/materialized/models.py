@@ -149,6 +149,9 @@ class MaterializationDay(models.Model):
         default=0, help_text="of its sources, which these queries would have read at most"
     )
     answered_at = models.DateTimeField(null=True, help_text="the last query of the day")
+    n_reads = models.BigIntegerField(
+        default=0, help_text="queries that read its table by name, as engines told"
+    )
     n_refreshes = models.BigIntegerField(default=0)
     seconds = models.FloatField(default=0, help_text="of its refreshes")
     bytes_read = models.BigIntegerField(default=0, help_text="of the sources, by its refreshes")

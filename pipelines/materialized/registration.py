@@ -6,11 +6,15 @@ from pipelines.materialized.run_kinds import register_materialize_kind
 from pipelines.materialized.selectors.answers import materializations_answering
 from pipelines.materialized.services.advice_finding import advice_find
 from pipelines.materialized.services.advice_watch import advice_watch
-from pipelines.materialized.services.days import answer_add
+from pipelines.materialized.services.days import answer_add, read_add
 from pipelines.materialized.services.events import FOLLOWER
 from pipelines.materialized.services.requests import refreshes_due
 from pipelines.materialized.ui.nav import register_pages
-from portal.catalog.services.stored_aggregates import register_aggregates, register_answered
+from portal.catalog.services.stored_aggregates import (
+    register_aggregates,
+    register_answered,
+    register_read,
+)
 from portal.runs.kinds.ticks import Tick, register_tick
 
 
@@ -24,3 +28,4 @@ def register() -> None:
     register_pages()
     register_aggregates("materialized", materializations_answering)
     register_answered("materialized", answer_add)
+    register_read("materialized", read_add)

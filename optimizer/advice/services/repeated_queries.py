@@ -47,16 +47,13 @@ class HudiQueryLog:
             name = str(row).lower()
             yield name, _of_table(row, kept.get(name, ()), read[pk], now=now)
 
-    def n_asked(
-        self, lake: str, table: str, *, since: date, digests: Collection[str] | None = None
-    ) -> int:
-        """Return how many queries grouped a table since a day."""
+    def n_asked(self, lake: str, table: str, *, since: date, digests: Collection[str]) -> int:
+        """Return how many queries grouped a table in one of some ways since a day."""
         db, _, name = table.partition(".")
-        rows = HudiGrouping.objects.filter(
+        of_table = HudiGrouping.objects.filter(
             table__lake=lake, table__db=db, table__table=name, day__gte=since
         )
-        if digests is not None:
-            rows = rows.filter(digest__in=digests)
+        rows = of_table.filter(digest__in=digests)
         return rows.aggregate(n=Sum("n_queries"))["n"] or 0
 
     def hears(self, lake: str, *, since: date) -> bool:

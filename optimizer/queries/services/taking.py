@@ -34,7 +34,7 @@ from optimizer.queries.services.keeping import keeps_queries, query_keep
 from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.access.visibility import visible_to
-from portal.catalog.services.stored_aggregates import aggregate_answered
+from portal.catalog.services.stored_aggregates import aggregate_answered, tables_read
 
 KNOWN_FOR = timedelta(days=2)
 """No engine sends an event again so late."""
@@ -131,8 +131,11 @@ def query_take(lake: str, query: QueryRecord, *, user: User, now: datetime) -> Q
     taken = transaction_run(partial(_take, lake, _Known(query, known, grouped, read), user, now))
     if taken.repeated:
         return taken
-    for table in _answering(query, rows):
+    answering = _answering(query, rows)
+    for table in answering:
         aggregate_answered(lake, table, now=now)
+    if by_name := _read_by_name(query, rows, answering):
+        tables_read(lake, by_name, now=now)
     if keeps_queries(lake) and not query_keep(lake, query, now=now):
         _count(lake, query.engine, now, n_not_kept=1)
     return taken
@@ -273,6 +276,18 @@ def _answering(query: QueryRecord, rows: Mapping[tuple[str, str], KnownTable]) -
     if query.is_failed or not any(place in rows for place in asked - read):
         return []
     return [".".join(place) for place in sorted(read - asked) if place in rows]
+
+
+def _read_by_name(
+    query: QueryRecord, rows: Mapping[tuple[str, str], KnownTable], answering: Collection[str]
+) -> list[str]:
+    """Return the Hudi tables, as `db.table`, that a query read and that did not answer for others.
+
+    Aggregates are kept in Hudi tables alone.
+    """
+    places = {one.place for one in query.scans if isinstance(rows.get(one.place), HudiTable)}
+    names = {".".join(place) for place in places} - set(answering)
+    return [] if query.is_failed else sorted(names)
 
 
 def _place(name: str) -> tuple[str, str]:

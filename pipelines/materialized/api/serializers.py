@@ -16,8 +16,8 @@ class MaterializationDaySerializer(serializers.ModelSerializer[MaterializationDa
     class Meta:
         model = MaterializationDay
         fields: ClassVar = [
-            "day", "n_answers", "bytes_spared", "answered_at", "n_refreshes", "seconds",
-            "bytes_read",
+            "day", "n_answers", "bytes_spared", "answered_at", "n_reads", "n_refreshes",
+            "seconds", "bytes_read",
         ]  # fmt: skip
 
 

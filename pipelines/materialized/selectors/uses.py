@@ -16,6 +16,7 @@ class Uses:
     n_answers: int
     bytes_spared: int
     answered_at: datetime | None
+    n_reads: int
     n_refreshes: int
     seconds: float
     bytes_read: int
@@ -33,7 +34,7 @@ def with_uses(rows: QuerySet[Materialization]) -> QuerySet[Materialization]:
 
 def uses_of(row: Materialization) -> Uses:
     """Return the sums of a materialization."""
-    names = ("n_answers", "bytes_spared", "n_refreshes", "seconds", "bytes_read")
+    names = ("n_answers", "bytes_spared", "n_reads", "n_refreshes", "seconds", "bytes_read")
     sums = row.days.aggregate(**{f"all_{one}": Sum(one) for one in names}, last=Max("answered_at"))
     found = {one: sums[f"all_{one}"] or 0 for one in names}
     return Uses(**found, answered_at=sums["last"])

@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 
 from pipelines.materialized.domain.advising import (
     AFTER_NO,
@@ -105,17 +106,13 @@ def _unused(lake: str, *, now: datetime) -> list[Materialization]:
     While no log hears of any query, silence says nothing.
     """
     since = _day(now - UNUSED_FOR)
-    logs = [one for one in query_logs() if one.hears(lake, since=since)]
-    if not logs:
+    if not any(one.hears(lake, since=since) for one in query_logs()):
         return []
-    used = MaterializationDay.objects.filter(day__gte=since, n_answers__gt=0)
+    used = MaterializationDay.objects.filter(Q(n_answers__gt=0) | Q(n_reads__gt=0), day__gte=since)
     old = Materialization.objects.filter(
         lake=lake, is_paused=False, fresh_at__isnull=False, set_at__lt=now - UNUSED_FOR
     ).exclude(pk__in=used.values("materialization"))
-    costly = old.order_by("-seconds", "pk")[:MOST_UNUSED]
-    return [
-        one for one in costly if not any(log.n_asked(lake, str(one), since=since) for log in logs)
-    ]
+    return list(old.order_by("-seconds", "pk")[:MOST_UNUSED])
 
 
 def _given_up(row: Materialization, *, now: datetime) -> MaterializationAdvice | None:
@@ -126,8 +123,10 @@ def _given_up(row: Materialization, *, now: datetime) -> MaterializationAdvice |
         {
             "materialization": row,
             "name": str(row),
-            "reason": f"No query was answered from it or read it in {UNUSED_FOR.days} days, and it "
-            "goes on being refreshed. Paused, it stays as it is, and can be resumed.",
+            "reason": f"No query of Spark was answered from it or read it in {UNUSED_FOR.days} "
+            "days, nor one of the page or the API, and it goes on being refreshed. Queries of "
+            "Trino over Hudi tables are not heard of: ask who might send some. Paused, it stays "
+            "as it is, and can be resumed.",
             "n_queries": 0,
             "n_days": WINDOW_DAYS,
             "n_bytes": 0,

@@ -1,5 +1,6 @@
-"""Sums up by day what a materialization answered, and what its refreshes cost."""
+"""Sums up by day what a materialization answered, who read it, and what its refreshes cost."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -25,6 +26,17 @@ def answer_add(lake: str, table: str, now: datetime) -> None:
     last = row.refreshes.filter(all_bytes__gt=0).order_by("-ended_at").first()
     n_bytes = 0 if last is None else last.all_bytes
     _add(row, now, {"n_answers": 1, "bytes_spared": n_bytes}, answered_at=now)
+
+
+def read_add(lake: str, tables: Sequence[str], now: datetime) -> None:
+    """Count a query that read tables of materializations by their names; others are none."""
+    places = [(db, name) for db, _, name in (table.partition(".") for table in tables)]
+    rows = Materialization.objects.filter(
+        lake=lake, db__in={db for db, _ in places}, table__in={name for _, name in places}
+    )
+    for row in rows:
+        if (row.db, row.table) in places:
+            _add(row, now, {"n_reads": 1})
 
 
 def refresh_add(row: Materialization, found: Refreshed, *, now: datetime) -> None:

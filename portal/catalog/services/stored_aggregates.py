@@ -15,7 +15,10 @@ Provider = Callable[[str, Sequence[str]], Iterable[StoredAggregate]]
 """Returns the aggregates of tables (`<db>.<name>`) of a lake."""
 Answered = Callable[[str, str, datetime], None]
 """Takes a lake and the table (`<db>.<name>`) of the aggregate that a query was answered from."""
+Read = Callable[[str, Sequence[str], datetime], None]
+"""Takes a lake and the tables (`<db>.<name>`) that a query read by their names."""
 _answered: dict[str, Answered] = {}
+_read: dict[str, Read] = {}
 _providers: dict[str, Provider] = {}
 
 
@@ -40,6 +43,17 @@ def aggregate_answered(lake: str, table: str, *, now: datetime) -> None:
         listener(lake, table, now)
 
 
+def register_read(name: str, listener: Read) -> None:
+    """Add who counts reads of its tables; registering a name again replaces it."""
+    _read[name] = listener
+
+
+def tables_read(lake: str, tables: Sequence[str], *, now: datetime) -> None:
+    """Tell who keeps aggregates which tables a query read by name; each call is one query."""
+    for listener in _read.values():
+        listener(lake, tables, now)
+
+
 class QueryLog(Protocol):
     """What an area knows of queries that group tables of a lake."""
 
@@ -53,10 +67,8 @@ class QueryLog(Protocol):
         answer are left out.
         """
 
-    def n_asked(
-        self, lake: str, table: str, *, since: date, digests: Collection[str] | None = None
-    ) -> int:
-        """Return how many queries grouped a table since a day; None: in whatever way."""
+    def n_asked(self, lake: str, table: str, *, since: date, digests: Collection[str]) -> int:
+        """Return how many queries grouped a table in one of some ways since a day."""
 
     def hears(self, lake: str, *, since: date) -> bool:
         """Return whether any query that groups such a table was heard of since a day."""

@@ -111,9 +111,8 @@ def test_queries_since_a_day_are_counted(orders: HudiTable) -> None:
     asked(orders, "dt", n=1)
     (digest,) = {one.digest for one in told()[0].groupings if one.dimensions == ("city",)}
     since = (NOW - timedelta(days=1)).date()
-    assert LOG.n_asked("main", str(orders), since=since) == 22
     assert LOG.n_asked("main", str(orders), since=since, digests=[digest]) == 20
-    assert LOG.n_asked("other", str(orders), since=since) == 0
+    assert LOG.n_asked("other", str(orders), since=since, digests=[digest]) == 0
     assert LOG.hears("main", since=since)
     assert not LOG.hears("main", since=(NOW + timedelta(days=1)).date())
     assert not LOG.hears("other", since=since)

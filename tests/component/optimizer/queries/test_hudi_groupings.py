@@ -187,6 +187,21 @@ def test_what_reads_what_it_asks_for_is_no_answer(
     assert answers == []
 
 
+def test_who_reads_a_table_by_name_is_told_apart_from_answers(people: People) -> None:
+    found: list[tuple[str, ...]] = []
+    stored_aggregates.register_read("t", lambda _lake, tables, _at: found.append(tuple(tables)))
+    hudi("by_city", owner=people.owner.username)
+    iceberg("clicks", now=timezone.now(), owner=people.owner.username)
+    take(people.owner, BY_CITY, scans={"by_city": 3})
+    assert found == [], "it was answered"
+    both = {"by_city": 3, "rides": 50, "clicks": 1, "nowhere": 1}
+    for _ in range(2):
+        take(people.owner, number=1, scans=both)
+    take(people.owner, number=2, scans=both, is_failed=True)
+    stored_aggregates.register_read("t", lambda *_: None)
+    assert found == [("shop.by_city", "shop.rides")]
+
+
 def test_answers_are_counted_of_tables_that_the_sender_sees(
     people: People, answers: Answers
 ) -> None:

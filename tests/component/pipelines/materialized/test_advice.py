@@ -8,6 +8,7 @@ import pytest
 
 from pipelines.materialized.domain.advising import AdviceState
 from pipelines.materialized.selectors.advice import advice_visible, get_advice_for_user
+from pipelines.materialized.selectors.uses import uses_of
 from pipelines.materialized.services.advice_decisions import (
     advice_define,
     advice_dismiss,
@@ -16,11 +17,15 @@ from pipelines.materialized.services.advice_decisions import (
 from pipelines.materialized.services.advice_finding import advice_find
 from pipelines.materialized.services.advice_watch import advice_watch
 from pipelines.materialized.services.definitions import Wanted, materialization_create
-from pipelines.models import Materialization, MaterializationAdvice
+from pipelines.models import Materialization, MaterializationAdvice, MaterializationDay
 from portal.audit.models import AuditEvent
 from portal.catalog.domain.repeated_queries import RepeatedGrouping, RepeatedQueries
 from portal.catalog.services import stored_aggregates
-from portal.catalog.services.stored_aggregates import aggregate_answered, register_query_log
+from portal.catalog.services.stored_aggregates import (
+    aggregate_answered,
+    register_query_log,
+    tables_read,
+)
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
 from tests.component.conftest import People
 from tests.support.materialized_lake import SQL, MaterializedLake
@@ -46,9 +51,7 @@ class FakeLog:
         self.kept = kept
         return [("shop.orders", self.told)] if lake == "main" and self.is_its_turn else []
 
-    def n_asked(
-        self, lake: str, table: str, *, since: date, digests: Collection[str] | None = None
-    ) -> int:
+    def n_asked(self, lake: str, table: str, *, since: date, digests: Collection[str]) -> int:
         return self.asked.get(table, 0)
 
     def hears(self, lake: str, *, since: date) -> bool:
@@ -240,12 +243,15 @@ def test_what_is_read_by_its_name_or_in_silence_is_left_alone(
 ) -> None:
     made = unread(people)
     later = NOW + 29 * DAY
-    log.asked[str(made)] = 1
-    assert advice_find("main", now=later) == 0
-    log.asked.clear()
     log.is_heard = False
     assert advice_find("main", now=later) == 0
     log.is_heard = True
+    tables_read("main", ["marts.other", "shop.days"], now=later)
+    assert advice_find("main", now=later) == 1
+    tables_read("main", [str(made), "marts.other"], now=later)
+    assert advice_find("main", now=later) == 0
+    assert uses_of(made).n_reads == 1
+    MaterializationDay.objects.all().delete()
     aggregate_answered("main", str(made), now=later)
     assert advice_find("main", now=later) == 0
 

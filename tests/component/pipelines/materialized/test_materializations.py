@@ -292,7 +292,7 @@ def test_answers_and_costs_are_summed_by_day(hive: MaterializedLake, people: Peo
     later, first = days_of(row)
     assert (first.n_refreshes, first.seconds, first.bytes_read) == (2, 4.0, 1_070)
     assert (later.n_answers, later.bytes_spared, later.n_refreshes) == (2, 4_000, 0)
-    assert uses_of(row) == Uses(2, 4_000, NOW + timedelta(days=1, hours=1), 2, 4.0, 1_070)
+    assert uses_of(row) == Uses(2, 4_000, NOW + timedelta(days=1, hours=1), 0, 2, 4.0, 1_070)
     seen = get_materialization_for_user(row.pk, people.owner)
     assert vars(seen)["n_answers"] == 2
     aggregate_answered("main", "marts.days", now=NOW + timedelta(days=36))
