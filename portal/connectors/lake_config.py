@@ -22,6 +22,8 @@ DatabaseKind = Literal["derby", "mysql"]
 PLAN_LIMITS = frozenset(
     {"max_items", "max_bytes", "max_percent", "small", "big_items", "big_bytes", "big_approvals"}
 )
+TABLE_VERSIONS = frozenset({0, 6, 8, 9})
+"""The versions of Hudi tables that can be written: those of 0.14, 1.0 and 1.1; 0: the newest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,8 @@ class LakeConfig:
     """The Iceberg table (`db.table`) that keeps queries which engines tell of; empty: none does."""
     check_samples: bool = True
     """Whether checks may keep rows that speak against their rules in the portal's database."""
+    materialization_table_version: int = 0
+    """hoodie.table.version of new materializations, for engines that read old ones; 0: newest."""
 
     @property
     def hours(self) -> WorkingHours:
@@ -149,6 +153,8 @@ class LakeConfig:
                 TableName.parse(values["lake"], kept)
             if type(values.get("check_samples", True)) is not bool:
                 raise TypeError("check_samples must be true or false")
+            if values.get("materialization_table_version", 0) not in TABLE_VERSIONS:
+                raise TypeError("materialization_table_version must be 0, 6, 8 or 9")
             return cls(**values)
         except (KeyError, TypeError, AttributeError, RuleViolation) as error:
             raise ExternalFailure(

@@ -1,4 +1,4 @@
-"""Trino with one Iceberg catalog over the stack's metastore: coordinator and worker in one JVM."""
+"""Trino over the stack's metastore, with a catalog for each format, in one JVM."""
 
 import json
 import urllib.request
@@ -10,11 +10,14 @@ from stack.process import LOOPBACK, SHORT_LIVED_JVM
 from stack.servers.base import Server
 from stack.trino_assets import JAVA, SERVER
 
-CATALOG = "lake"
+CATALOG, HUDI_CATALOG = "lake", "hudi"
 
 
 class Trino(Server):
-    """Trino; its catalog `lake` is the lake of the metastore, on local files or HDFS."""
+    """Trino; `lake` has the metastore's Iceberg tables and `hudi` its Hudi tables.
+
+    Both are on local files or HDFS.
+    """
 
     name = "trino"
     ready_seconds = 300.0
@@ -57,9 +60,7 @@ class Trino(Server):
             "query.max-memory": "256MB",
             "query.max-memory-per-node": "256MB",
         }
-        catalog = {
-            "connector.name": "iceberg",
-            "iceberg.catalog.type": "hive_metastore",
+        files = {
             "hive.metastore.uri": self.metastore_uri,
             "fs.hadoop.enabled": "true",
             # The packaged Java has no incubator modules.
@@ -67,13 +68,16 @@ class Trino(Server):
         }
         if self.hadoop_conf is not None:
             sites = [str(self.hadoop_conf / name) for name in ("core-site.xml", "hdfs-site.xml")]
-            catalog["hive.config.resources"] = ",".join(sites)
+            files["hive.config.resources"] = ",".join(sites)
         if self.events is not None:
             listener = {"event-listener.name": "http", **self.events}
             _write(etc / "http-event-listener.properties", listener)
             config["event-listener.config-files"] = "etc/http-event-listener.properties"
         _write(etc / "config.properties", config)
-        _write(etc / "catalog" / f"{CATALOG}.properties", catalog)
+        iceberg = {"connector.name": "iceberg", "iceberg.catalog.type": "hive_metastore"}
+        hudi = {"connector.name": "hudi"}
+        for name, catalog in ((CATALOG, iceberg), (HUDI_CATALOG, hudi)):
+            _write(etc / "catalog" / f"{name}.properties", {**catalog, **files})
 
     def command(self) -> Sequence[str]:
         """Return the argv of the server, started without its launcher."""

@@ -1,6 +1,7 @@
 """Tables that writers and services change in all their ways."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -104,8 +105,22 @@ class ChangedHudi:
 
     def roll_back(self) -> None:
         """Undo the newest commit."""
+        with self._client() as client:
+            assert client.rollback(self.instants()[-1])
+
+    def compact_all(self) -> None:
+        """Merge all log files, and change no row."""
+        jvm: Any = self.spark.sparkContext._jvm
+        nothing = jvm.org.apache.hudi.common.util.Option.empty()
+        with self._client() as client:
+            instant = client.scheduleCompaction(nothing).get()
+            client.compact(instant, True)
+
+    @contextmanager
+    def _client(self) -> Iterator[Any]:
         jvm: Any = self.spark.sparkContext._jvm
         hudi = jvm.org.apache.hudi
+        compaction = hudi.config.HoodieCompactionConfig.newBuilder()
         settings = (
             hudi.config.HoodieWriteConfig.newBuilder()
             .withPath(self.location)
@@ -113,12 +128,13 @@ class ChangedHudi:
             .withMetadataConfig(
                 hudi.common.config.HoodieMetadataConfig.newBuilder().enable(False).build()
             )
+            .withCompactionConfig(compaction.withMaxNumDeltaCommitsBeforeCompaction(1).build())
             .build()
         )
         engine = hudi.client.common.HoodieSparkEngineContext(self.spark._jsc)
         client = hudi.client.SparkRDDWriteClient(engine, settings)
         try:
-            assert client.rollback(self.instants()[-1])
+            yield client
         finally:
             client.close()
 

@@ -67,12 +67,13 @@ class Materialized:
     owner: str = "me"
     asked_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     past: tuple[Past, ...] = BY_CHANGES
+    version: int = 0
 
     @property
     def target(self) -> Target:
         return Target(
             self.spark, "db", "kept", f"file:{self.place}", self.owner, GROUP,
-            deleted_by=(ROWS, "0"),
+            deleted_by=(ROWS, "0"), version=self.version,
         )  # fmt: skip
 
     def refresh(self, *, is_full: bool = False, dying: str = "") -> Done:

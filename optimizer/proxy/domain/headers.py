@@ -15,6 +15,7 @@ _OF_THE_WAY = frozenset(
 _NOT_ASKED = frozenset({"expect"})
 
 Header = tuple[str, str]
+_LONGEST_VALUE = 1_000
 
 
 def to_trino(headers: Iterable[Header]) -> Iterator[Header]:
@@ -25,6 +26,13 @@ def to_trino(headers: Iterable[Header]) -> Iterator[Header]:
 def to_client(headers: Iterable[Header]) -> Iterator[Header]:
     """Return what the client gets of Trino's headers."""
     return _kept(headers, _OF_ONE_CONNECTION - {"content-length"})
+
+
+def as_value(text: str) -> str:
+    """Return a text as the value of a header can have it: one line of ASCII, not too long."""
+    line = " ".join(text.split()).encode("ascii", "replace").decode()
+    printable = "".join(one if one.isprintable() else "?" for one in line)
+    return printable if len(printable) <= _LONGEST_VALUE else f"{printable[:_LONGEST_VALUE]}..."
 
 
 def _kept(headers: Iterable[Header], left_out: frozenset[str]) -> Iterator[Header]:

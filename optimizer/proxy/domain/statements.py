@@ -30,6 +30,8 @@ class Rewriting:
 
     sql: str
     uses: tuple[CubeUse, ...] = ()
+    reason: str = ""
+    """Why the text is as it was; for the client alone, since it may hold constants of the query."""
 
 
 class Rewriter(Protocol):
@@ -38,7 +40,10 @@ class Rewriter(Protocol):
     name: str
 
     def rewrite(self, statement: Statement) -> Rewriting | None:
-        """Return the query to be run instead, None for "as it is"; any error means that too."""
+        """Return the query to be run instead; any error means "as it is".
+
+        None or the same text mean that too, the latter with a reason.
+        """
         ...
 
 

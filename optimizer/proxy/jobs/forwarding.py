@@ -9,14 +9,14 @@ from urllib.parse import urlsplit
 
 import urllib3
 
-from optimizer.proxy.domain.headers import Header, to_client, to_trino
+from optimizer.proxy.domain.headers import Header, as_value, to_client, to_trino
 from optimizer.proxy.domain.statements import statement_of
 from optimizer.proxy.jobs.reports import CubeReports
 from optimizer.proxy.jobs.rewriting import Rewriters
 
 _log = logging.getLogger(__name__)
 STATEMENT, INFO = "/v1/statement", "/v1/info"
-MARK = "X-Lakewarden-Rewritten"
+MARK, REASON = "X-Lakewarden-Rewritten", "X-Lakewarden-Not-Rewritten"
 MOST_ANSWER = 64 * 1024 * 1024
 _UNSENT = urllib3.Retry(0, redirect=False)
 _TIMES = urllib3.Timeout(connect=10, read=120)
@@ -57,7 +57,8 @@ class Proxy:
             body = environ["wsgi.input"].read()
             statement = statement_of({name.lower(): value for name, value in sent}, body)
             if statement and (found := self._rewriters.rewritten(statement)):
-                body, mark = found.sql.encode(), [(MARK, found.by)]
+                body = found.sql.encode() if found.by else body
+                mark = [(MARK, found.by)] if found.by else [(REASON, as_value(found.reason))]
         query = environ.get("QUERY_STRING", "")
         try:
             status, headers, answer = self._forward(
@@ -73,6 +74,8 @@ class Proxy:
             )
         if self._reports and statement and found and status.startswith("200"):
             self._reports.add(statement.user, found.uses)
+        if found and found.reason and not status.startswith("200"):
+            mark = []  # Trino did not take it: whoever asks need not be anybody it knows.
         start(status, [*headers, *mark])
         return [answer]
 

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from optimizer.hudi.tables.jobs.table import use_hudi
 from optimizer.proxy.domain.statements import Rewriting, Statement
 from optimizer.rewriting.domain.answers import rewrite, tables_read
+from optimizer.rewriting.domain.hudi_readers import HudiReader
 from optimizer.rewriting.domain.session import Session
 from optimizer.rewriting.jobs.kept_aggregates import KeptAggregates, PlaceOf
 from portal.connectors.lake_config import LakeConfig
@@ -35,23 +36,26 @@ class MaterializationAnswers:
         spark: SparkSession,
         config: LakeConfig,
         *,
-        catalog: str,
+        reader: HudiReader,
         tables: Sequence[str],
         max_lag: timedelta,
         place_of: PlaceOf | None = None,
     ) -> None:
-        """Nothing is read yet; `catalog` is Trino's name of the lake's Hudi tables.
+        """Nothing is read yet; `reader` is Trino's catalog of the lake's Hudi tables.
 
         Raises:
             ExternalFailure: `hudi.jar`.
         """
         use_hudi(spark, lake=str(config.lake))
-        self._kept = KeptAggregates(spark, config, place_of or _places(config))
-        self._catalogs = frozenset({catalog.lower()})
+        self._kept = KeptAggregates(spark, config, place_of or _places(config), reader)
+        self._catalogs = frozenset({reader.catalog.lower()})
         self._tables, self._max_lag = tuple(one.lower() for one in tables), max_lag
 
     def rewrite(self, statement: Statement) -> Rewriting | None:
-        """Return the query answered from a materialization, None where none answers any of it."""
+        """Return the query answered from a materialization, or as it is with the reason.
+
+        None for one that reads nothing of the lake's Hudi tables.
+        """
         session = Session("trino", statement.schema, statement.catalog, self._catalogs)
         try:
             names = tables_read(statement.sql, session)
@@ -59,10 +63,10 @@ class MaterializationAnswers:
             return None
         now = datetime.now(UTC)
         known = self._kept.facts(sorted(names), self._tables, max_lag=self._max_lag, now=now)
-        if not known:
-            return None
-        found = rewrite(statement.sql, session, known, readable=names)
-        return Rewriting(found.sql) if found.is_rewritten else None
+        found = rewrite(statement.sql, session, known.tables, readable=names)
+        if found.is_rewritten:
+            return Rewriting(found.sql)
+        return Rewriting(statement.sql, reason="; ".join((*known.problems, found.refusal)))
 
 
 def _places(config: LakeConfig) -> PlaceOf:

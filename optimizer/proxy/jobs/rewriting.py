@@ -15,11 +15,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Rewritten:
-    """A statement's new text, and which rewriter wrote it."""
+    """A statement's new text, and which rewriter wrote it; none did where `by` is empty."""
 
     sql: str
     by: str
     uses: tuple[CubeUse, ...] = ()
+    reason: str = ""
+    """Why rewriters that know its tables left it as it is; may hold constants of the query."""
 
 
 class Rewriters:
@@ -38,7 +40,10 @@ class Rewriters:
         self._pool = ThreadPoolExecutor(max_workers=at_once, thread_name_prefix="rewrite")
 
     def rewritten(self, statement: Statement) -> Rewritten | None:
-        """Return the statement rewritten in time, else None. Logs no text of any statement."""
+        """Return the statement rewritten in time, or why it was not; None: nobody says anything.
+
+        Logs no text of any statement.
+        """
         if not self._free.acquire(blocking=False):
             _log.warning("a statement was passed on: rewriters are busy")
             return None
@@ -51,10 +56,11 @@ class Rewriters:
             _log.warning("a statement was passed on: rewriting took over %g s", self._seconds)
             return None
         milliseconds = (time.monotonic() - began) * 1000
-        _log.info("a statement: %s, %d ms", found.by if found else "as it is", milliseconds)
+        _log.info("a statement: %s, %d ms", (found and found.by) or "as it is", milliseconds)
         return found
 
     def _first(self, statement: Statement) -> Rewritten | None:
+        reasons: list[str] = []
         for one in self._rewriters:
             try:
                 found = one.rewrite(statement)
@@ -66,4 +72,6 @@ class Rewriters:
                 continue
             if found is not None and found.sql != statement.sql:
                 return Rewritten(found.sql, one.name, found.uses)
-        return None
+            if found is not None and found.reason:
+                reasons.append(f"{one.name}: {found.reason}")
+        return Rewritten(statement.sql, "", reason="; ".join(reasons)) if reasons else None

@@ -22,11 +22,13 @@ from optimizer.proxy.jobs.materializations import MaterializationAnswers
 from optimizer.proxy.jobs.pruner import Pruner
 from optimizer.proxy.jobs.reports import CubeReports
 from optimizer.proxy.jobs.rewriting import Rewriters
+from optimizer.rewriting.domain.hudi_readers import HudiReader
 from portal.connectors.lake_config import LakeConfig, load_lakes
 from portal.spark.java_names import remember_java_names
 
 MOST_BODY = 16 * 1024 * 1024
 N_THREADS = 32
+READ_BY_476 = 6
 FROM_ENVIRONMENT = "LAKEWARDEN_REPORT_TOKEN"
 
 
@@ -76,6 +78,17 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     reader.add_argument("--hudi-catalog", default="hudi", help="Trino's name of its Hudi tables")
     reader.add_argument(
+        "--hudi-table-version",
+        type=int,
+        default=READ_BY_476,
+        help="the newest table version that this catalog reads; Trino 476: 6",
+    )
+    reader.add_argument(
+        "--hudi-log-files",
+        action="store_true",
+        help="this catalog merges the log files of merge-on-read tables; Trino 476 does not",
+    )
+    reader.add_argument(
         "--max-lag-seconds", type=int, default=0, help="so old may materializations be; 0: current"
     )
     reader.add_argument("--listen", default="127.0.0.1:8090", help="address and port")
@@ -104,7 +117,9 @@ def rewriters(config: LakeConfig, given: argparse.Namespace) -> list[Rewriter]:
             MaterializationAnswers(
                 spark,
                 config,
-                catalog=given.hudi_catalog,
+                reader=HudiReader(
+                    given.hudi_catalog, given.hudi_table_version, given.hudi_log_files
+                ),
                 tables=given.materializations,
                 max_lag=timedelta(seconds=max(given.max_lag_seconds, 0)),
             )

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from optimizer.matching.domain.views import View, ViewDimension, ViewJoin, ViewMeasure
 from optimizer.rewriting.domain.facts import HUDI, CubeFacts, TableFacts
+from optimizer.rewriting.domain.hudi_readers import HudiReader
 from optimizer.rewriting.domain.merging import ROWS
 from portal.lake.aggregates import StoredAggregate
 from portal.lake.errors import PortalError
@@ -22,8 +23,13 @@ def aggregate_facts(
     *,
     max_lag: timedelta | None,
     now: datetime,
+    reader: HudiReader | None = None,
 ) -> CubeFacts:
-    """Return an aggregate as queries are compared with it; `max_lag` None: its own limit counts."""
+    """Return an aggregate as queries are compared with it; `max_lag` None: its own limit counts.
+
+    With a `reader` the tables must be such that it reads them as Spark does, that of the aggregate
+    too, which must be among `tables` then.
+    """
     allowed = one.max_lag if max_lag is None else max_lag
     joined = {
         join.alias: (facts.snapshot_id,)
@@ -45,7 +51,9 @@ def aggregate_facts(
         ),
         one.table,
         snapshot_id=None,
-        problem=one.problem or _staleness(one, tables, allowed, now=now),
+        problem=one.problem
+        or _unreadable(one, tables, reader)
+        or _staleness(one, tables, allowed, now=now),
         n_rows=one.n_rows,
         covered_rows=one.source_rows,
         dimensions=joined,
@@ -64,6 +72,20 @@ def _columns(one: StoredAggregate) -> dict[str, str]:
     return found
 
 
+def _unreadable(
+    one: StoredAggregate, tables: Mapping[str, TableFacts], reader: HudiReader | None
+) -> str:
+    """Say which table the engine does not read as Spark does; empty: none."""
+    if reader is None:
+        return ""
+    for name in (one.table, one.source, *(join.table for join in one.joins)):
+        facts = tables.get(name)
+        problem = f"{name} is not known here" if facts is None else reader.problem(facts)
+        if problem:
+            return problem
+    return ""
+
+
 def _staleness(
     one: StoredAggregate, tables: Mapping[str, TableFacts], allowed: timedelta, *, now: datetime
 ) -> str:
@@ -79,7 +101,7 @@ def _staleness(
             return f"it was computed from another table of the name {name}"
         if not facts.can_be_pinned:
             return f"the columns of {name} changed after its last commit"
-        if has.commit != str(facts.snapshot_id or ""):
+        if has.commit not in {str(facts.snapshot_id or ""), *map(str, facts.same_rows)}:
             behind.append(name)
     if not behind:
         return ""

@@ -63,6 +63,19 @@ class Answer:
     blocks: tuple[BlockAnswer, ...]
     reason: str = ""
 
+    @property
+    def refusal(self) -> str:
+        """Why it is as it was given, with each materialization or cube's own reason."""
+        if self.is_rewritten or self.reason:
+            return self.reason
+        reasons = [
+            reason
+            for block in self.blocks
+            for reason in (block.reason, *(f"{one.table}: {one.reason}" for one in block.cubes))
+            if reason
+        ]
+        return "; ".join(dict.fromkeys(reasons))
+
     def to_json(self) -> dict[str, Any]:
         """Return it as the API gives it."""
         return {

@@ -67,6 +67,12 @@ class TableFacts:
     n_rows: int = 0
     cubes: tuple[CubeFacts, ...] = ()
     format: str = ICEBERG
+    version: int = 0
+    """Of Hudi: hoodie.table.version."""
+    has_logs: bool = False
+    """Of Hudi: whether rows are in log files that no compaction has merged; False: not looked."""
+    same_rows: tuple[int, ...] = ()
+    """Of Hudi: the instants from the newest one that changed rows on; at each they are the same."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
@@ -82,7 +88,8 @@ class TableFacts:
         """Return what `to_json` gave, after it went through JSON."""
         cubes = tuple(_cube(one) for one in found["cubes"])
         bounds = {name: (low, high) for name, (low, high) in found["bounds"].items()}
-        return cls(**{**found, "bounds": bounds, "cubes": cubes})
+        same_rows = tuple(found.get("same_rows", ()))
+        return cls(**{**found, "bounds": bounds, "cubes": cubes, "same_rows": same_rows})
 
 
 def _cube(found: Mapping[str, Any]) -> CubeFacts:

@@ -26,6 +26,7 @@ from portal.lake.errors import RuleViolation
 
 UPSERT, REPLACE = "upsert", "insert_overwrite_table"
 """Writes of changed rows, and of all rows in the place of what was there."""
+_FIRST_OF_HUDI_1 = 8
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Target:
     deleted_by: tuple[str, str] | None = None
     """A column, and the value with which a row takes the row of its key away."""
     settings: Mapping[str, str] = field(default_factory=dict)
+    version: int = 0
+    """The table version in which it is created; 0: the newest one."""
 
     @property
     def is_there(self) -> bool:
@@ -120,6 +123,7 @@ class Target:
             "hoodie.simple.index.parallelism": n,
             "hoodie.datasource.write.commitmeta.key.prefix": PREFIX,
             **self._sync(),
+            **self._version(),
             **self.settings,
             **options(positions, self.owner, note),
         }
@@ -130,6 +134,15 @@ class Target:
             said["hoodie.payload.delete.field"] = self.deleted_by[0]
             said["hoodie.payload.delete.marker"] = self.deleted_by[1]
         rows.write.format("hudi").options(**said).mode("append").save(self.location)
+
+    def _version(self) -> dict[str, str]:
+        """Return the setting that keeps an old table version, which a write else upgrades."""
+        version = self.version
+        if self.is_there:
+            config = open_client(self.spark, self.location).getTableConfig()
+            own = int(config.getTableVersion().versionCode())
+            version = own if own < _FIRST_OF_HUDI_1 else 0
+        return {"hoodie.write.table.version": str(version)} if version else {}
 
     def _sync(self) -> dict[str, str]:
         if not self.metastore:

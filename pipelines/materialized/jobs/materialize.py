@@ -24,6 +24,7 @@ from pipelines.materialized.domain.messages import (
 )
 from pipelines.materialized.domain.refusals import Refused
 from pipelines.materialized.jobs.refresh import Refresh
+from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError, RuleViolation
 from portal.lake.names import TableName
 from portal.safety.failpoints import Failpoints
@@ -90,7 +91,7 @@ def refresh(spark: SparkSession, job: JobContext, order: Order) -> Refreshed:
         spark,
         definition,
         sources,
-        target_of(spark, order, job.config.metastore_uri),
+        target_of(spark, order, job.config),
         f"{order.location}{DISTINCT}",
         Failpoints.from_environment(),
         tell,
@@ -100,7 +101,7 @@ def refresh(spark: SparkSession, job: JobContext, order: Order) -> Refreshed:
     return _done(one, order)
 
 
-def target_of(spark: SparkSession, order: Order, metastore: str) -> Target:
+def target_of(spark: SparkSession, order: Order, config: LakeConfig) -> Target:
     """Return the table of a materialization."""
     return Target(
         spark,
@@ -109,8 +110,9 @@ def target_of(spark: SparkSession, order: Order, metastore: str) -> Target:
         order.location,
         order.owner,
         GROUP,
-        metastore,
+        config.metastore_uri,
         deleted_by=(ROWS, "0"),
+        version=config.materialization_table_version,
     )
 
 

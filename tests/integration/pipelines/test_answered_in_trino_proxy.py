@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from optimizer.proxy.domain.statements import Statement
 from optimizer.proxy.jobs.materializations import MaterializationAnswers
+from optimizer.rewriting.domain.hudi_readers import HudiReader
 from pipelines.commits.jobs.hudi_source import HudiSource
 from stack.stack import LAKE, Stack
 from tests.support.changed_tables import ChangedHudi, some_rows
@@ -27,20 +28,24 @@ ANSWERED = (
     "SELECT dt, count(*) AS n, max(price) AS hi FROM hudi.db.rows WHERE id > 3 GROUP BY dt",
     "SELECT city AS c, min(qty) AS lo FROM db.rows WHERE id > 3 AND dt = 'd1' GROUP BY city",
 )
-LEFT = (
-    "SELECT dt, count(*) AS n FROM hudi.db.rows GROUP BY dt",
-    "SELECT dt, count(*) AS n FROM lake.db.rows WHERE id > 3 GROUP BY dt",
-    "SELECT dt FROM hudi.db.rows",
-    "SELECT count(*) FROM hudi.db.others WHERE id > 3",
-)
+LEFT = {
+    "SELECT dt, count(*) AS n FROM hudi.db.rows GROUP BY dt": "db.kept: it holds only rows with",
+    "SELECT dt FROM hudi.db.rows": "no aggregation of a table of this lake",
+    "SELECT count(*) FROM hudi.db.others WHERE id > 3": "no aggregation of a table of this lake",
+    "SELECT sum(qty) AS q FROM hudi.db.rows WHERE id > 3": "than the measure",
+}
 
 
 class Asked:
     """A table, its materialization, and the proxy's rewriter that knows both."""
 
-    def __init__(self, spark: SparkSession, stack: Stack, place: Path) -> None:
+    reader = HudiReader("hudi", newest_version=9)
+
+    def __init__(
+        self, spark: SparkSession, stack: Stack, place: Path, *, kind: str = "COPY_ON_WRITE"
+    ) -> None:
         self.spark = spark
-        self.table = ChangedHudi(spark, place / "rows")
+        self.table = ChangedHudi(spark, place / "rows", kind)
         self.table.write(some_rows(Random(5), 40))
         self.source = HudiSource.open(spark, "db.rows", self.table.location)
         self.kept = Materialized(spark, place / "kept", {"db.rows": self.source}, SQL)
@@ -53,11 +58,23 @@ class Asked:
         return MaterializationAnswers(
             self.spark,
             self.config,
-            catalog="hudi",
+            reader=self.reader,
             tables=["db.kept", "db.gone"],
             max_lag=timedelta(seconds=seconds),
             place_of=self.places.get,
         )
+
+    def text(self, sql: str, seconds: int = 0) -> str:
+        """Return what is run instead of a query; empty: the query itself."""
+        found = self.answers(seconds).rewrite(statement(sql))
+        return "" if found is None or found.sql == sql else found.sql
+
+    def reason(self, sql: str, seconds: int = 0) -> str:
+        """Return why a query is left as it is."""
+        found = self.answers(seconds).rewrite(statement(sql))
+        assert found is not None
+        assert found.sql == sql, found.sql
+        return found.reason
 
     def rows(self, sql: str) -> Counter[Any]:
         """Run Trino's text in Spark, over the tables as they are."""
@@ -77,25 +94,60 @@ def test_queries_are_answered_while_it_is_current(
     spark: SparkSession, embedded_stack: Stack, tmp_path: Path
 ) -> None:
     asked = Asked(spark, embedded_stack, tmp_path)
-    answers = asked.answers()
-    for sql in LEFT:
-        assert answers.rewrite(statement(sql)) is None, sql
+    for sql, reason in LEFT.items():
+        assert reason in asked.reason(sql), asked.reason(sql)
+    other = "SELECT dt, count(*) AS n FROM lake.db.rows WHERE id > 3 GROUP BY dt"
+    assert asked.answers().rewrite(statement(other)) is None, "another catalog"
     for sql in ANSWERED:
-        found = answers.rewrite(statement(sql))
-        assert found is not None, sql
-        assert "kept" in found.sql
-        assert asked.rows(found.sql) == asked.rows(sql), found.sql
+        text = asked.text(sql)
+        assert "kept" in text, sql
+        assert asked.rows(text) == asked.rows(sql), text
 
     asked.table.write(some_rows(Random(6), 5))
-    assert answers.rewrite(statement(ANSWERED[0])) is None, "it is behind"
-    assert asked.answers(3_600).rewrite(statement(ANSWERED[0])) is not None
+    assert "db.rows was written to since" in asked.reason(ANSWERED[0])
+    assert asked.text(ANSWERED[0], 3_600)
     asked.kept.refresh()
-    found = answers.rewrite(statement(ANSWERED[0]))
-    assert found is not None
-    assert asked.rows(found.sql) == asked.rows(ANSWERED[0])
+    text = asked.text(ANSWERED[0])
+    assert text
+    assert asked.rows(text) == asked.rows(ANSWERED[0])
 
     own = ("commit_time", "commit_seqno", "record_key", "partition_path", "file_name")
     taken = asked.kept.target.read().limit(1).drop(*(f"_hoodie_{one}" for one in own))
     said = {"hoodie.table.name": "kept", "hoodie.metadata.enable": "false"}
     taken.write.format("hudi").mode("append").options(**said).save(asked.kept.target.location)
-    assert answers.rewrite(statement(ANSWERED[0])) is None, "somebody else wrote to it"
+    assert "its newest commit is no refresh" in asked.reason(ANSWERED[0])
+
+
+def test_what_the_catalog_does_not_read_is_not_answered(
+    spark: SparkSession, embedded_stack: Stack, tmp_path: Path
+) -> None:
+    asked = Asked(spark, embedded_stack, tmp_path)
+    assert asked.text(ANSWERED[0])
+    asked.reader = HudiReader("hudi", newest_version=6)
+    reason = "db.kept has the table version 9, and the catalog hudi reads Hudi tables up to"
+    assert reason in asked.reason(ANSWERED[0], 3_600)
+
+
+def test_log_files_are_left_to_an_engine_that_merges_them(
+    spark: SparkSession, embedded_stack: Stack, tmp_path: Path
+) -> None:
+    asked = Asked(spark, embedded_stack, tmp_path, kind="MERGE_ON_READ")
+    assert asked.text(ANSWERED[0]), "all its rows are in base files"
+    asked.table.write([(one.id, *one[1:5]) for one in asked.table.rows()[:5]])
+    asked.kept.refresh()
+    left = "db.rows has rows in log files, which the catalog hudi does not read"
+    assert left in asked.reason(ANSWERED[0])
+    assert left in asked.reason(ANSWERED[0], 3_600)
+    merging = HudiReader("hudi", newest_version=9, reads_logs=True)
+    asked.reader = merging
+    assert asked.text(ANSWERED[0])
+
+    asked.reader = Asked.reader
+    asked.table.compact_all()
+    text = asked.text(ANSWERED[0])
+    assert text, "a compaction has merged them, and changed no row"
+    assert asked.rows(text) == asked.rows(ANSWERED[0])
+    asked.table.compact([(one.id, *one[1:5]) for one in asked.table.rows()[:5]])
+    assert "db.rows was written to since" in asked.reason(ANSWERED[0])
+    asked.kept.refresh()
+    assert asked.text(ANSWERED[0])

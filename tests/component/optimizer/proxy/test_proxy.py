@@ -17,7 +17,7 @@ import requests
 
 from optimizer.proxy.domain.statements import Rewriter, Rewriting, Statement
 from optimizer.proxy.domain.uses import CubeUse
-from optimizer.proxy.jobs.forwarding import MARK, Proxy
+from optimizer.proxy.jobs.forwarding import MARK, REASON, Proxy
 from optimizer.proxy.jobs.reports import MOST_WAITING, CubeReports
 from optimizer.proxy.jobs.rewriting import Rewriters
 from optimizer.usage.api import UseReportSerializer
@@ -77,11 +77,12 @@ class Rule:
     name: str = "rule"
     asked: list[Statement] = field(default_factory=list)
     uses: tuple[CubeUse, ...] = ()
+    reason: str = ""
 
     def rewrite(self, statement: Statement) -> Rewriting | None:
         self.asked.append(statement)
         sql = self.does(statement)
-        return None if sql is None else Rewriting(sql, self.uses)
+        return None if sql is None else Rewriting(sql, self.uses, self.reason)
 
 
 @pytest.fixture
@@ -181,6 +182,28 @@ def test_an_error_or_a_late_answer_leaves_the_query_as_it_was(
     assert "RuntimeError" in caplog.text
     for secret in (SECRET, "id = 5", "logs.lines"):
         assert secret not in caplog.text
+
+
+def test_a_client_is_told_why_its_query_is_left(
+    serve: Serve, coordinator: Coordinator, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    told = Rule(lambda s: s.sql, "kept", reason="it has no\r\nSet-Cookie: é of id = 5")
+    other = Rule(lambda s: s.sql, "more", reason="it is too old")
+    answer = post(serve(told, Rule(lambda _: None), other), SQL)
+    reason = "kept: it has no Set-Cookie: ? of id = 5; more: it is too old"
+    assert answer.headers[REASON] == reason
+    assert MARK not in answer.headers
+    assert coordinator.seen[-1][3] == SQL.encode()
+    assert "id = 5" not in caplog.text
+    assert "a statement: as it is, " in caplog.text
+
+    answer = post(serve(told, Rule(lambda _: "SELECT 'second'", "second")), SQL)
+    assert answer.headers[MARK] == "second"
+    assert REASON not in answer.headers
+
+    coordinator.status = 401
+    assert REASON not in post(serve(told), SQL).headers, "whom Trino does not know is told nothing"
 
 
 def test_a_rewriter_that_hangs_costs_nothing_once_all_are_busy(

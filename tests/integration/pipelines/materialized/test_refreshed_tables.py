@@ -105,6 +105,31 @@ def test_every_change_of_hudi(
 
 
 @pytest.mark.usefixtures("any_dirty")
+def test_a_table_keeps_the_old_version_in_which_it_was_made(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    random = Random(12)
+    table = ChangedHudi(spark, tmp_path / "rows")
+    table.write(some_rows(random, 30))
+    kept = materialized(spark, table, tmp_path / "kept", PLAIN)
+    kept.version = 6
+    kept.refresh()
+    kept.assert_right()
+    kept.version = 0
+    table.write(some_rows(random, 8))
+    assert kept.refresh().plan.way is Way.INCREMENTAL
+    kept.assert_right()
+    table.delete([one.id for one in table.rows() if one.dt == "d1"])
+    assert kept.refresh().plan.way is Way.INCREMENTAL
+    kept.assert_right()
+    kept.version = 9
+    kept.refresh(is_full=True)
+    kept.assert_right()
+    properties = (tmp_path / "kept" / ".hoodie" / "hoodie.properties").read_text("utf-8")
+    assert "hoodie.table.version=6" in properties.splitlines()
+
+
+@pytest.mark.usefixtures("any_dirty")
 def test_changes_of_iceberg(iceberg_lake: IcebergLake, tmp_path: Path) -> None:
     table, cities = iceberg_lake.table(), iceberg_lake.table(by="")
     spark, db = iceberg_lake.spark, table.lake.db
