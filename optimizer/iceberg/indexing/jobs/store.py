@@ -1,9 +1,11 @@
 """Publishes the indexes of one table, and removes what nothing names (docs/indexes.md).
 
 Puffin files first, then a whole manifest under a name that begins with a dot, then a rename. Two
-writers at one moment join afterwards; neither waits for the other.
+writers at one moment join afterwards; neither waits for the other to end.
 """
 
+import random
+import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
@@ -18,6 +20,8 @@ from portal.safety.failpoints import Failpoints
 STANDS = timedelta(days=1)
 KEPT_MANIFESTS = 3
 _TRIES = 12
+_LOTS = random.SystemRandom()
+_SHORTEST, _LONGEST = 0.02, 1.0  # seconds
 _MANIFESTS, _FILES = "manifests", "files"
 WRITTEN_BY = "lakewarden"
 
@@ -69,7 +73,10 @@ class IndexStore:
         Raises:
             StaleState: `index.busy`, others publish without a pause.
         """
-        for _ in range(_TRIES):
+        for n in range(_TRIES):
+            if n > 1:
+                # Writers in step would each write what they joined, and meet again and again.
+                time.sleep(_LOTS.uniform(0, min(_SHORTEST * 2**n, _LONGEST)))
             names = self._names()
             before = self._joined(names)
             wanted = change(before)
