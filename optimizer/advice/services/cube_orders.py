@@ -9,7 +9,7 @@ from django.db.models import F, Sum
 from optimizer.advice.domain.stars.cube_advice import Candidate, RecordedGrouping, candidates
 from optimizer.advice.domain.stars.drafts import definition_of, held_by, used_of
 from optimizer.cubes.services.definitions import MAX_CUBES
-from optimizer.iceberg.tables.selectors.groupings import recorded_groupings
+from optimizer.iceberg.tables.selectors.groupings import groupings_summed, recorded_groupings
 from optimizer.iceberg.tables.selectors.scans import SHOWN_DAYS, since
 from optimizer.models import Cube, CubeVersion, IcebergTable
 
@@ -21,7 +21,7 @@ def cube_order(row: IcebergTable, *, now: datetime) -> dict[str, Any]:
 
     What a cube of the table holds already, also a paused one, is asked for no more.
     """
-    groupings = recorded_groupings(row, now=now)
+    groupings = recorded_groupings(groupings_summed(row, now=now))
     if not groupings:
         return {"cubes": [], "grouped": None}
     current = CubeVersion.objects.filter(

@@ -72,13 +72,13 @@ def _of_table(
     row: HudiTable, kept: Sequence[str], n_bytes: int, *, now: datetime
 ) -> list[RepeatedQueries]:
     name = str(row).lower()
-    recorded = recorded_groupings(row, now=now)[:MOST_USES]
-    groupings = [one for one in recorded if can_be_kept(one.wanted)]
+    uses = groupings_summed(row, now=now)[:MOST_USES]
+    groupings = [one for one in recorded_groupings(uses) if can_be_kept(one.wanted)]
     holds = [read[1] for sql in kept if (read := held_by_select(sql)) and read[0] == name]
     found, _ = candidates(groupings, holds)
     if not found:
         return []
-    told = {one.digest: one for one in groupings_summed(row, now=now)}
+    told = {one.digest: one for one in uses}
     return [_repeated(row, one, told, n_bytes) for one in found[:MOST_OF_A_TABLE]]
 
 
@@ -93,7 +93,7 @@ def _repeated(
         sql,
         tuple(
             RepeatedGrouping(
-                digest=one.digest,
+                digest=use.digest,
                 dimensions=use.dimensions,
                 measures=use.measures,
                 tables=use.tables,
@@ -103,10 +103,9 @@ def _repeated(
                 n_bytes=use.n_bytes,
                 seconds=use.seconds,
             )
-            for one in candidate.answered[:MOST_GROUPINGS]
-            if (use := told.get(one.digest)) is not None
+            for use in (told[one.digest] for one in candidate.answered[:MOST_GROUPINGS])
         ),
         candidate.n_days,
         read,
-        (row.base_bytes or 0) + (row.log_bytes or 0) or None,
+        row.n_bytes or None,
     )

@@ -75,6 +75,11 @@ class HudiTable(MaintainedTable):
         ]
 
     @property
+    def n_bytes(self) -> int | None:
+        """The bytes of its newest files; None where nobody has looked yet."""
+        return None if self.base_bytes is None else self.base_bytes + (self.log_bytes or 0)
+
+    @property
     def identity(self) -> dict[str, str]:
         """What tells it from another table of its name, as the audit log keeps it."""
         return {"location": self.location}

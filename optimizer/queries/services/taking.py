@@ -157,11 +157,9 @@ def _take(lake: str, known: _Known, user: User, now: datetime) -> QueryTaken:
         _count(lake, query.engine, now, n_repeated=1)
         return QueryTaken(0, repeated=True)
     # In one order everywhere, so that events of the same tables wait for each other.
-    summed = [] if query.has_own_reports else sorted(known.scans, key=lambda pair: pair[0].pk)
+    summed = [(row, one) for row, one in known.scans if isinstance(row, IcebergTable)]
     sums = ScanSums()
-    for row, one in summed:
-        if isinstance(row, HudiTable):
-            continue
+    for row, one in () if query.has_own_reports else sorted(summed, key=lambda pair: pair[0].pk):
         scanned = _scanned(one, row, query.engine)
         table_scan_add(row, scanned, now=now)
         sums += sums_of(row, scanned)
@@ -196,16 +194,8 @@ def _scanned(scan: TableScan, row: KnownTable, engine: Engine) -> Scanned:
     if scan.share is None:
         return Scanned(scan.filters, 0, 0, scan.n_bytes, engine)
     n_files = math.ceil(scan.share * scan.n_files)
-    size = _size(row)
-    n_bytes = scan.n_bytes if size is None else int(scan.share * size)
+    n_bytes = scan.n_bytes if row.n_bytes is None else int(scan.share * row.n_bytes)
     return Scanned(scan.filters, n_files, scan.n_files - n_files, n_bytes, engine)
-
-
-def _size(row: KnownTable) -> int | None:
-    """Return the bytes of a table; None where nobody has looked yet."""
-    if isinstance(row, IcebergTable):
-        return row.n_bytes
-    return None if row.base_bytes is None else row.base_bytes + (row.log_bytes or 0)
 
 
 def _read_of(known: Sequence[tuple[KnownTable, TableScan]], query: QueryRecord) -> dict[str, int]:
@@ -219,7 +209,7 @@ def _read_of(known: Sequence[tuple[KnownTable, TableScan]], query: QueryRecord) 
         found[name] = found.get(name, 0) + _scanned(one, row, query.engine).n_bytes
     if any(found.values()):
         return found
-    sizes = {str(row).lower(): _size(row) or 0 for row, _ in known}
+    sizes = {str(row).lower(): row.n_bytes or 0 for row, _ in known}
     whole = sum(sizes.values())
     return {name: query.n_bytes * size // whole if whole else 0 for name, size in sizes.items()}
 

@@ -10,8 +10,8 @@ from django.db import transaction
 from django.db.models import Sum
 
 from pipelines.materialized.domain.advising import AdviceState, Served, failure_of, has_paid
+from pipelines.materialized.services.definitions import materialization_pause_by
 from pipelines.models import Materialization, MaterializationAdvice
-from portal.audit.services import audit_record
 from portal.catalog.services.stored_aggregates import query_logs
 
 BY = "lakewarden"
@@ -69,17 +69,8 @@ def _served(row: MaterializationAdvice, kept: Materialization) -> Served:
 def _take_back(
     row: MaterializationAdvice, kept: Materialization, failure: str, *, now: datetime
 ) -> None:
-    paused = Materialization.objects.filter(pk=kept.pk, is_paused=False).update(is_paused=True)
     MaterializationAdvice.objects.filter(pk=row.pk).update(
         state=AdviceState.ROLLED_BACK, is_open=None, decided_by=BY, decided_at=now, why=failure
     )
-    if paused:
-        audit_record(
-            "materialized.paused",
-            actor=BY,
-            lake=kept.lake,
-            object_type="materialization",
-            object_id=str(kept),
-            data={"reason": failure, "advice": row.pk},
-            now=now,
-        )
+    data = {"reason": failure, "advice": row.pk}
+    materialization_pause_by(kept, paused=True, by=BY, data=data, now=now)

@@ -148,10 +148,17 @@ def materialization_edit(
 
 def materialization_pause(row: Materialization, *, paused: bool, user: User, now: datetime) -> None:
     """Stop refreshing on schedule, or go on; the same twice changes nothing."""
+    materialization_pause_by(row, paused=paused, by=user.username, data={}, now=now)
+
+
+def materialization_pause_by(
+    row: Materialization, *, paused: bool, by: str, data: Mapping[str, object], now: datetime
+) -> None:
+    """Do the same for somebody who is no person; `data` goes into the record."""
     with transaction.atomic():
         rows = Materialization.objects.filter(pk=row.pk, is_paused=not paused)
         if rows.update(is_paused=paused, next_at=now):
-            _record("paused" if paused else "resumed", row, {}, by=user.username, now=now)
+            _record("paused" if paused else "resumed", row, data, by=by, now=now)
 
 
 def materialization_delete(

@@ -103,8 +103,8 @@ def groupings_summed(row: MaintainedTable, *, now: datetime) -> list[GroupingUse
     ]
 
 
-def recorded_groupings(row: MaintainedTable, *, now: datetime) -> list[RecordedGrouping]:
-    """Return the same as advice on cubes takes it."""
+def recorded_groupings(uses: Iterable[GroupingUse]) -> list[RecordedGrouping]:
+    """Return the same as advice takes it."""
     return [
         RecordedGrouping(
             digest=one.digest,
@@ -117,7 +117,7 @@ def recorded_groupings(row: MaintainedTable, *, now: datetime) -> list[RecordedG
             days=one.days,
             refused=one.refused,
         )
-        for one in groupings_summed(row, now=now)
+        for one in uses
     ]
 
 

@@ -82,7 +82,7 @@ def test_what_a_query_groups_a_hudi_table_by_is_summed_once(
     now = timezone.now()
     (summed,) = groupings_summed(rides, now=now)
     assert (summed.digest, summed.n_queries, summed.n_days) == (one.digest, 2, 1)
-    (recorded,) = recorded_groupings(rides, now=now)
+    (recorded,) = recorded_groupings(groupings_summed(rides, now=now))
     assert recorded.measures == {Aggregate("sum", "price")}
     # No sums of scans are kept of such tables.
     assert not ScanShape.objects.exists()

@@ -135,9 +135,9 @@ final class Kept extends View {
     return "`" + name.replace("`", "``") + "`";
   }
 
-  /** What the newest commit of a table says that a session knows by name. */
-  static Kept of(SparkSession session, String name) {
-    String location = table(session, name).location().toString();
+  /** What the newest commit of a table says. */
+  static Kept of(SparkSession session, CatalogTable table) {
+    String location = table.location().toString();
     try {
       HoodieTableMetaClient client =
           HoodieTableMetaClient.builder()
@@ -163,7 +163,8 @@ final class Kept extends View {
     throw new Unfit("it has not been computed yet");
   }
 
-  private static CatalogTable table(SparkSession session, String name) {
+  /** A table that a session knows by name. */
+  static CatalogTable table(SparkSession session, String name) {
     try {
       return session
           .sessionState()
@@ -201,8 +202,7 @@ final class Kept extends View {
    * Its rows as that commit left them, whatever was committed since, in the columns of a cube. The
    * plan names the table, as one that reads it by its name.
    */
-  LogicalPlan plan(SparkSession session, String name) {
-    CatalogTable table = table(session, name);
+  LogicalPlan plan(SparkSession session, CatalogTable table) {
     Dataset<Row> read =
         session.read().format("hudi").option("as.of.instant", instant).load(location);
     return Catalyst.replace(

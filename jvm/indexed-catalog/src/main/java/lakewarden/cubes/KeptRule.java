@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import lakewarden.indexes.Part;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.catalog.CatalogTable;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Subquery;
@@ -73,11 +74,12 @@ final class KeptRule extends Rule<LogicalPlan> {
 
   private LogicalPlan candidate(Query<Source> query, LogicalPlan whole, String name) {
     try {
-      Kept kept = Kept.of(session, name);
+      CatalogTable table = Kept.table(session, name);
+      Kept kept = Kept.of(session, table);
       KeptJoins joins = new KeptJoins(query, kept);
       String age = age(kept, joins, whole);
       check(kept);
-      LogicalPlan stored = kept.plan(session, name);
+      LogicalPlan stored = kept.plan(session, table);
       LogicalPlan plan = new KeptAnswer(session, query, joins, kept, stored).plan();
       String note = String.format("Materialization %s answers: it has %s", name, age);
       Answers.say(note);
