@@ -30,7 +30,8 @@ USAGE = """Usage: ./lakewarden COMMAND
   demo --mend        in the demo that runs: take away the payments that were loaded twice
   test [TIER ...]    run the gates and the tests, or only some tiers of them:
                      gates unit component integration browser security faults;
-                     only where it is named: trino (fetches 860 MB the first time)
+                     only where it is named: trino (fetches 860 MB the first
+                     time), clusters (Kerberos, high availability, YARN), long
   check              format, lint, types, imports and the unit tests, in about a minute
   test AREA ...      the tests that import an area or capability: lifecycle/drop
   stop               end the demo and everything it started

@@ -19,6 +19,7 @@ from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree
 
+from stack.cluster_assets import fetch_clusters
 from stack.errors import StackError
 from stack.places import REPO
 from stack.say import console
@@ -34,11 +35,14 @@ TIERS: Mapping[str, Sequence[str]] = {
     "faults": ("tests/faults",),
     "browser": ("tests/browser",),
 }
-_NEEDS_MORE = ("tests/trino",)
-_LONG = ("-m", "long", "tests", "--ignore=tests/trino")
-OPT_IN: Mapping[str, Sequence[str]] = {"trino": _NEEDS_MORE, "long": _LONG}
+_NEEDS_MORE = {"trino": ("tests/trino",), "clusters": ("tests/clusters",)}
+_LONG = ("-m", "long", "tests", "--ignore=tests/trino", "--ignore=tests/clusters")
+OPT_IN: Mapping[str, Sequence[str]] = {**_NEEDS_MORE, "long": _LONG}
 """Tiers that run only where they are named: they need much, or take long (ADR 0048)."""
-PREPARATIONS: Mapping[str, Callable[[], object]] = {"trino": fetch_trino}
+PREPARATIONS: Mapping[str, Callable[[], object]] = {
+    "trino": fetch_trino,
+    "clusters": fetch_clusters,
+}
 """What must be fetched before a tier; one that fails is the tier's failure."""
 Gate = tuple[str, Sequence[str], Mapping[str, str]]
 Job = tuple[str, str, Sequence[str]]
@@ -215,7 +219,7 @@ def tests_of(area: str) -> list[str]:
     Opt-in tiers are left out: they run only where they are named.
     """
     imports = re.compile(rf"^\s*(from|import) {re.escape(area.replace('/', '.'))}\b", re.MULTILINE)
-    opt_in = [REPO / folder for folder in _NEEDS_MORE]
+    opt_in = [REPO / folder for folder in chain(*_NEEDS_MORE.values())]
     found = [
         path
         for path in sorted(REPO.glob("tests/**/test_*.py"))

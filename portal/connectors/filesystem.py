@@ -21,7 +21,9 @@ def open_file_system(path: LakePath, *, config: LakeConfig, acls: bool = True) -
     if path.scheme == "file":
         return LocalFileSystem()
     if path.scheme == "hdfs":
-        return HdfsFileSystem(path.authority, user=config.hadoop_user, acls=acls)
+        return HdfsFileSystem(
+            path.authority, user=config.hadoop_user, acls=acls, settings=config.hadoop_conf
+        )
     raise RuleViolation(
         "fs.unsupported",
         f"{path.scheme}:// has no atomic rename; the portal scans and reports it, but never moves "

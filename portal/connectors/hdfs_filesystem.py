@@ -6,9 +6,10 @@ job asks the JVM. As whom a call is made is `hdfs_user`.
 
 import contextlib
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
+from types import MappingProxyType
 from typing import NoReturn
 
 import hdfs_native
@@ -46,7 +47,9 @@ _ACTIONS = ("---", "--x", "-w-", "-wx", "r--", "r-x", "rw-", "rwx")
 
 
 @lru_cache(maxsize=32)
-def _client(authority: str, user: str | None) -> hdfs_native.Client:
+def _client(
+    authority: str, user: str | None, settings: frozenset[tuple[str, str]]
+) -> hdfs_native.Client:
     """Make a client, one a user: its connections belong to whoever opened them."""
     with turns.of(user):
         return hdfs_native.Client(
@@ -54,6 +57,7 @@ def _client(authority: str, user: str | None) -> hdfs_native.Client:
             config={
                 "dfs.client.socket-timeout": str(_TIMEOUT_MS),
                 "dfs.client.use.datanode.hostname": "true",
+                **dict(settings),
             },
         )
 
@@ -67,17 +71,25 @@ class HdfsFileSystem:
         *,
         user: str | None = None,
         acls: bool = True,
+        settings: Mapping[str, str] = MappingProxyType({}),
         writer: Writer | None = None,
     ) -> None:
         self._authority = authority
         self._user = user
-        self._client = _client(authority, user)
+        self._settings = settings
+        self._client = _client(authority, user, frozenset(settings.items()))
         self._has_acls = acls
         self._write = writer or self._write_natively
 
     def with_writer(self, writer: Writer) -> "HdfsFileSystem":
         """Return the same file system whose files are written by `writer`."""
-        return HdfsFileSystem(self._authority, user=self._user, acls=self._has_acls, writer=writer)
+        return HdfsFileSystem(
+            self._authority,
+            user=self._user,
+            acls=self._has_acls,
+            settings=self._settings,
+            writer=writer,
+        )
 
     def status(self, path: LakePath) -> FileStatus | None:
         """Return a file's status, or None where nothing is there."""

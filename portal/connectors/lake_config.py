@@ -83,6 +83,8 @@ class LakeConfig:
     deployment_id: str
     path_aliases: dict[str, str] = field(default_factory=dict)
     backup_roots: tuple[str, ...] = ()
+    hadoop_conf: dict[str, str] = field(default_factory=dict)
+    """Properties for every client of Hadoop, such as those of a name service, by their names."""
     spark_conf: dict[str, str] = field(default_factory=dict)
     spark_jars: tuple[str, ...] = ()
     hadoop_user: str | None = None
@@ -148,6 +150,7 @@ class LakeConfig:
             values["backup_roots"] = tuple(values.get("backup_roots", ()))
             values["spark_jars"] = tuple(values.get("spark_jars", ()))
             _check_limits(values.get("plan_limits", {}))
+            _check_texts("hadoop_conf", values.get("hadoop_conf", {}))
             WorkingHours.read(values.get("working_hours", ""))
             if kept := values.get("recorded_queries", ""):
                 TableName.parse(values["lake"], kept)
@@ -173,6 +176,13 @@ def _check_limits(limits: Mapping[str, Any]) -> None:
             raise KeyError(f"plan_limits.{name}")
         if type(value) is not int or value < 0:
             raise TypeError(f"plan_limits.{name} must be a whole number, not {value!r}")
+
+
+def _check_texts(key: str, properties: Mapping[str, Any]) -> None:
+    """Refuse what a Hadoop client would read otherwise than it was meant: true, 1, null."""
+    for name, value in properties.items():
+        if not isinstance(value, str):
+            raise TypeError(f"{key}.{name} must be a text in quotes, not {value!r}")
 
 
 def _password(path: str, whose: str, *, service: str) -> str:

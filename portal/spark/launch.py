@@ -156,6 +156,7 @@ def submit_argv(
         "spark.executor.extraJavaOptions": "-Duser.timezone=UTC",
         "spark.executorEnv.LC_ALL": "C.UTF-8",
         **_SOON_CLOSED,
+        **{f"spark.hadoop.{name}": value for name, value in config.hadoop_conf.items()},
         **config.spark_conf,
         # Readers may hide partitions that are not ready (jvm/ready-partitions); jobs see them all.
         f"spark.hadoop.{SHOWS_ALL}": "true",

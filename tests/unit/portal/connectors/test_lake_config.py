@@ -33,3 +33,11 @@ def test_another_version_is_refused(version: Any) -> None:
     with pytest.raises(ExternalFailure, match="materialization_table_version must be 0, 6, 8 or 9"):
         LakeConfig.from_dict({**LAKE.as_dict(), "materialization_table_version": version})
     assert "materialization_table_version" in LAKE.as_dict()
+
+
+def test_properties_of_hadoop_clients_are_texts() -> None:
+    own = {"dfs.nameservices": "lake"}
+    assert LakeConfig.from_dict({**LAKE.as_dict(), "hadoop_conf": own}).hadoop_conf == own
+    for value in (True, 1, None):
+        with pytest.raises(ExternalFailure, match=r"hadoop_conf\.a must be a text in quotes"):
+            LakeConfig.from_dict({**LAKE.as_dict(), "hadoop_conf": {"a": value}})

@@ -1,0 +1,1 @@
+"""Clusters as companies run them: Kerberos, high availability, YARN."""
