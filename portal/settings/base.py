@@ -1,7 +1,6 @@
 """Settings common to every deployment; values that differ come from LAKEWARDEN_* variables."""
 
 import os
-import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from csp.constants import NONE, SELF
 
 from portal.settings.driver_logs import driver_log_template
 from portal.settings.lists import listed
+from portal.settings.logs import log_format, logging_config
 from portal.settings.openapi import DESCRIPTION
 
 pymysql.install_as_MySQLdb()
@@ -136,6 +136,7 @@ MIDDLEWARE = [
     "portal.ui.frame.compression.CompressMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "portal.request_log.RequestLogMiddleware",
     "portal.access.middleware.NoStoreMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -357,17 +358,6 @@ LAKEWARDEN_OPTIMIZER_INSPECTIONS_A_RUN = int(
     os.environ.get("LAKEWARDEN_OPTIMIZER_INSPECTIONS_A_RUN", "200")
 )
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "line": {
-            "()": "portal.log_lines.OneLine",
-            "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
-        },
-    },
-    "handlers": {
-        "console": {"class": "logging.StreamHandler", "formatter": "line", "stream": sys.stderr},
-    },
-    "root": {"handlers": ["console"], "level": "INFO"},
-}
+# json or text: one line an event either way. Production writes json unless told otherwise.
+LAKEWARDEN_LOG_FORMAT = log_format("text")
+LOGGING = logging_config(LAKEWARDEN_LOG_FORMAT)

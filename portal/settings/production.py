@@ -5,6 +5,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from portal.settings.base import *  # noqa: F403 - settings modules build on each other
+from portal.settings.logs import log_format, logging_config
 
 DEBUG = False
 SECRET_KEY = read_secret_key(  # noqa: F405 - from base
@@ -25,3 +26,5 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
+LAKEWARDEN_LOG_FORMAT = log_format("json")
+LOGGING = logging_config(LAKEWARDEN_LOG_FORMAT)

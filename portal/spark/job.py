@@ -1,5 +1,7 @@
 """Context of a job: its request, the spool, progress, and the check for a stop."""
 
+import logging
+import os
 import threading
 import time
 from collections import deque
@@ -12,9 +14,12 @@ from pyspark.sql import SparkSession
 
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure, StaleState
+from portal.settings.logs import FORMAT_VARIABLE
 from portal.spark.spool import Progress, Spool
 
 CANCELLED = "run.cancelled"
+LOGGER = "lakewarden.job"
+"""Of the job's own lines, where the portal writes its log as JSON."""
 _LOG_LINES = 200
 _CONTROL_SECONDS = 1.0
 _PROGRESS_SECONDS = 5.0
@@ -107,5 +112,8 @@ class JobContext:
 def _say(text: str) -> str:
     """Print a line with its instant and return it."""
     line = f"{datetime.now(UTC).isoformat(timespec='seconds')} {text}"
-    print(line, flush=True)  # noqa: T201  (the driver's output is the run's log file)
+    if os.environ.get(FORMAT_VARIABLE) == "json":
+        logging.getLogger(LOGGER).info("%s", text)
+    else:
+        print(line, flush=True)  # noqa: T201  (the driver's output is the run's log file)
     return line
