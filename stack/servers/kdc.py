@@ -20,6 +20,7 @@ REALM = "LAKEWARDEN.TEST"
 HOST = "localhost"
 SERVICES = tuple(f"{name}/{HOST}" for name in ("hdfs", "HTTP", "hive", "yarn"))
 PEOPLE = ("lakewarden", "alice", "bob", "eve")
+PROGRAMS = ("krb5kdc", "kdb5_util", "kadmin.local", "kinit")
 _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
 
 
@@ -165,8 +166,13 @@ class Kdc(Server):
         )
 
 
+def find_program(name: str) -> str | None:
+    """Return where one of the KDC's programs is, or None where it is not installed."""
+    return shutil.which(name, path=_PATH)
+
+
 def _program(name: str) -> str:
-    found = shutil.which(name, path=_PATH)
+    found = find_program(name)
     if found is None:
-        raise StackError(f"{name} is not installed: apt-get install krb5-kdc krb5-admin-server")
+        raise StackError(f"{name} is not installed: apt-get install krb5-kdc")
     return found

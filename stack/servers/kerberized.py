@@ -13,9 +13,7 @@ from stack.servers.hdfs import Hdfs
 from stack.servers.kdc import HOST, Kdc
 from stack.servers.metastore import Backing, Metastore
 
-_GROUPS = (
-    "hdfs=supergroup;hive=hive;alice=alice;bob=bob,analysts;eve=eve;lakewarden=supergroup"
-)
+_GROUPS = "hdfs=supergroup;hive=hive;alice=alice;bob=bob,analysts;eve=eve;lakewarden=supergroup"
 
 
 def client_properties(kdc: Kdc) -> dict[str, str]:
@@ -32,9 +30,7 @@ def client_properties(kdc: Kdc) -> dict[str, str]:
 class KerberizedHdfs(Hdfs):
     """HDFS that knows its callers; the DataNode's ports are high ones, so its data go by SASL."""
 
-    def __init__(
-        self, var: Path, *, ledger: Ledger, kdc: Kdc, token_seconds: int = 86_400
-    ) -> None:
+    def __init__(self, var: Path, *, ledger: Ledger, kdc: Kdc, token_seconds: int = 86_400) -> None:
         """`token_seconds`: after this a delegation token must be renewed; it lives 4 times that."""
         super().__init__(var, ledger=ledger)
         self.kdc = kdc
