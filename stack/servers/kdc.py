@@ -60,7 +60,7 @@ class Kdc(Server):
 
     def keytab(self, name: str) -> Path:
         """Return where the keytab of `alice` or `hive/localhost` is."""
-        return self.directory / "keytabs" / f"{name.split('/')[0]}.keytab"
+        return self.directory / "keytabs" / f"{name.partition('/')[0]}.keytab"
 
     def environment(self) -> Mapping[str, str]:
         """Return the ledger's mark, with the realm's own configuration."""
