@@ -1,7 +1,7 @@
 """A lake of a secured cluster: a KDC, HDFS and the metastore with Kerberos, MariaDB behind it."""
 
 import os
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Self
 
@@ -49,12 +49,9 @@ class KerberizedStack(Stack):
         metastore = stack.metastore = KerberizedMetastore(
             stack.var,
             ledger=ledger,
-            kdc=kdc,
             backing=backing,
-            warehouse=f"{hdfs.uri}/user/hive/warehouse",
-            default_fs=hdfs.uri,
+            hdfs=hdfs,
             properties=stack.guard.properties(),
-            token_seconds=token_seconds,
         )
         metastore.extra_jars = (JAR,)
         stack._layers = [[kdc, database], [hdfs], [metastore]]
@@ -65,12 +62,7 @@ class KerberizedStack(Stack):
             "metastore_db": stack._metastore_db("mysql", backing, database, mariadb.METASTORE),
             "hadoop_user": None,
             "hadoop_conf": client_properties(kdc),
-            "kerberos": {
-                "principal": kdc.principal(USER),
-                "keytab": str(kdc.keytab(USER)),
-                "metastore_principal": f"hive/_HOST@{REALM}",
-                "krb5_conf": str(kdc.conf),
-            },
+            "kerberos": asdict(stack.kerberos()),
         }
         return stack
 
@@ -80,10 +72,12 @@ class KerberizedStack(Stack):
 
     def kerberos(self, name: str = USER) -> Kerberos:
         """Return the log-in of a person of the realm."""
-        found = self.config().kerberos
-        assert found is not None
-        keytab = str(self.kdc.keytab(name))
-        return replace(found, principal=self.kdc.principal(name), keytab=keytab)
+        return Kerberos(
+            principal=self.kdc.principal(name),
+            keytab=str(self.kdc.keytab(name)),
+            metastore_principal=f"hive/_HOST@{REALM}",
+            krb5_conf=str(self.kdc.conf),
+        )
 
     def config_of(self, name: str) -> LakeConfig:
         """Return the lake's configuration with the log-in of a person or a service."""

@@ -1,4 +1,4 @@
-"""A Kerberos realm on loopback: Debian's MIT KDC with its database, keytabs and krb5.conf in a folder.
+"""A Kerberos realm on loopback: Debian's MIT KDC with database, keytabs and krb5.conf in a folder.
 
 Host names are the word `localhost`: clients are told not to look names up, so that the service's
 principal is the same for Java, MIT's library and hdfs-native.

@@ -85,29 +85,27 @@ class KerberizedMetastore(Metastore):
         var: Path,
         *,
         ledger: Ledger,
-        kdc: Kdc,
         backing: Backing,
-        warehouse: str,
-        default_fs: str,
+        hdfs: KerberizedHdfs,
         properties: dict[str, str],
-        token_seconds: int = 86_400,
     ) -> None:
+        """The life of its tokens is that of the file system's."""
+        kdc = self.kdc = hdfs.kdc
         secured = {
             "metastore.sasl.enabled": "true",
             "metastore.kerberos.principal": kdc.principal(f"hive/{HOST}"),
             "metastore.kerberos.keytab.file": str(kdc.keytab("hive")),
-            "metastore.cluster.delegation.token.renew-interval": f"{token_seconds}s",
-            "metastore.cluster.delegation.token.max.lifetime": f"{token_seconds * 4}s",
+            "metastore.cluster.delegation.token.renew-interval": f"{hdfs.token_seconds}s",
+            "metastore.cluster.delegation.token.max-lifetime": f"{hdfs.token_seconds * 4}s",
         }
         super().__init__(
             var,
             ledger=ledger,
             backing=backing,
-            warehouse=warehouse,
-            default_fs=default_fs,
+            warehouse=f"{hdfs.uri}/user/hive/warehouse",
+            default_fs=hdfs.uri,
             properties={**secured, **properties},
         )
-        self.kdc = kdc
 
     def environment(self) -> Mapping[str, str]:
         """Return what the JVM needs to find the realm."""

@@ -67,8 +67,7 @@ class Metastore:
         """Connect to `uri`, or to what hive-site.xml names."""
         self.jvm = spark.sparkContext._jvm
         conf = self.jvm.org.apache.hadoop.hive.conf.HiveConf()
-        # With Kerberos spark.hadoop.hive.metastore.* may say how to log in.
-        conf.addResource(spark.sparkContext._jsc.hadoopConfiguration())
+        conf.addResource(spark.sparkContext._jsc.hadoopConfiguration())  # spark.hadoop.hive.*
         conf.set("hive.metastore.uris", uri or conf.get("hive.metastore.uris") or "")
         if not conf.get("hive.metastore.uris"):
             raise RefusedError("Give --metastore thrift://host:port: no hive-site.xml names one.")

@@ -142,7 +142,7 @@ class ClientContext:
 
     def close(self) -> None:
         """End the conversation; twice is no error."""
-        if self._context:
+        if self._context.value:
             library, minor = _library(), c_uint32()
             library.gss_delete_sec_context(byref(minor), byref(self._context), None)
 
@@ -201,7 +201,7 @@ def _said(status: int, kind: int) -> str:
 
 
 def _release(name: str, handle: c_void_p) -> None:
-    if handle:
+    if handle.value:
         getattr(_library(), name)(byref(c_uint32()), byref(handle))
 
 
