@@ -82,13 +82,13 @@ def _asked(system: str, place: str, ask: Callable[[], _Answer]) -> Reach:
 
 def _ticket(kerberos: Kerberos) -> _Answer:
     minutes = seconds_left(kerberos) // 60
-    return _Answer(kerberos.principal, f"valid for {minutes} min, renewed at half of its life")
+    return _Answer(kerberos.principal, f"valid for {minutes:,} min, renewed at half of its life")
 
 
 def _metastore(config: LakeConfig) -> _Answer:
     with Metastore.connect(config) as metastore:
         n_databases = len(metastore.databases())
-    return _Answer(_who(config), f"{n_databases} databases")
+    return _Answer(_who(config), f"databases: {n_databases:,}")
 
 
 def _database(config: LakeConfig) -> _Answer:
@@ -116,13 +116,13 @@ def _database(config: LakeConfig) -> _Answer:
             service="metastore_db",
             retryable=True,
         ) from error
-    return _Answer(database.user, f"{n_databases} databases, read by SQL")
+    return _Answer(database.user, f"databases, by SQL: {n_databases:,}")
 
 
 def _file_system(config: LakeConfig) -> _Answer:
     root = config.path("/")
     fs = open_file_system(root, config=config, acls=False)
-    return _Answer(_who(config), f"{len(fs.names(root))} names in its root")
+    return _Answer(_who(config), f"names in its root: {len(fs.names(root)):,}")
 
 
 def _written(config: LakeConfig, place: str) -> _Answer:
