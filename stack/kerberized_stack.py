@@ -14,7 +14,7 @@ from stack.servers.base import Server
 from stack.servers.guard import JAR, Guard
 from stack.servers.hdfs import Hdfs
 from stack.servers.kdc import HOST, REALM, Kdc
-from stack.servers.kerberized import KerberizedHdfs, KerberizedMetastore, client_properties
+from stack.servers.kerberized import KerberizedHdfs, KerberizedMetastore
 from stack.servers.mariadb import MariaDb
 from stack.servers.metastore import Backing
 from stack.stack import Stack
@@ -29,15 +29,15 @@ class KerberizedStack(Stack):
 
     @classmethod
     def secured(
-        cls, var: Path, *, ticket_seconds: int = 36_000, token_seconds: int = 86_400
+        cls, var: Path, *, protection: str = "authentication", token_seconds: int = 86_400
     ) -> Self:
-        """Servers whose tickets and delegation tokens live that long; not started yet."""
+        """Servers with calls protected so, whose tokens live that long; not started yet."""
         stack = cls(var)
         ledger = stack.ledger
-        kdc = stack.kdc = Kdc(stack.var, ledger=ledger, ticket_seconds=ticket_seconds)
+        kdc = stack.kdc = Kdc(stack.var, ledger=ledger)
         database = stack.mariadb = MariaDb(stack.var, ledger=ledger)
         hdfs = stack.hdfs = KerberizedHdfs(
-            stack.var, ledger=ledger, kdc=kdc, token_seconds=token_seconds
+            stack.var, ledger=ledger, kdc=kdc, protection=protection, token_seconds=token_seconds
         )
         stack.lake_root = hdfs.uri
         backing = Backing(
@@ -61,7 +61,7 @@ class KerberizedStack(Stack):
             "spark_master": "local[2]",
             "metastore_db": stack._metastore_db("mysql", backing, database, mariadb.METASTORE),
             "hadoop_user": None,
-            "hadoop_conf": client_properties(kdc),
+            "hadoop_conf": hdfs.client_properties,
             "kerberos": asdict(stack.kerberos()),
         }
         return stack
@@ -88,8 +88,8 @@ class KerberizedStack(Stack):
         os.environ.setdefault(CONFIGURATION, str(self.kdc.conf))
         return Client(
             hdfs.uri,
-            config=client_properties(self.kdc),
+            config=self._lake["hadoop_conf"],
             kerberos_principal=self.kdc.principal(name),
             kerberos_keytab=str(self.kdc.keytab(name)),
-            kerberos_cache="MEMORY:superuser",
+            kerberos_cache=f"MEMORY:superuser of {self.var}",
         )

@@ -16,25 +16,37 @@ from stack.servers.metastore import Backing, Metastore
 _GROUPS = "hdfs=supergroup;hive=hive;alice=alice;bob=bob,analysts;eve=eve;lakewarden=supergroup"
 
 
-def client_properties(kdc: Kdc) -> dict[str, str]:
-    """Return what every Hadoop client of the cluster has in its configuration."""
-    return {
-        "hadoop.security.authentication": "kerberos",
-        "hadoop.rpc.protection": "authentication",
-        "dfs.namenode.kerberos.principal": kdc.principal(f"hdfs/{HOST}"),
-        "dfs.data.transfer.protection": "authentication",
-        "dfs.block.access.token.enable": "true",
-    }
-
-
 class KerberizedHdfs(Hdfs):
     """HDFS that knows its callers; the DataNode's ports are high ones, so its data go by SASL."""
 
-    def __init__(self, var: Path, *, ledger: Ledger, kdc: Kdc, token_seconds: int = 86_400) -> None:
-        """`token_seconds`: after this a delegation token must be renewed; it lives 4 times that."""
+    def __init__(
+        self,
+        var: Path,
+        *,
+        ledger: Ledger,
+        kdc: Kdc,
+        protection: str = "authentication",
+        token_seconds: int = 86_400,
+    ) -> None:
+        """Take how calls and data are protected (`authentication`, `integrity`, `privacy`).
+
+        `token_seconds`: after this a delegation token must be renewed; it lives 4 times that.
+        """
         super().__init__(var, ledger=ledger)
         self.kdc = kdc
+        self.protection = protection
         self.token_seconds = token_seconds
+
+    @property
+    def client_properties(self) -> dict[str, str]:
+        """What every Hadoop client of the cluster has in its configuration."""
+        return {
+            "hadoop.security.authentication": "kerberos",
+            "hadoop.rpc.protection": self.protection,
+            "dfs.namenode.kerberos.principal": self.kdc.principal(f"hdfs/{HOST}"),
+            "dfs.data.transfer.protection": self.protection,
+            "dfs.block.access.token.enable": "true",
+        }
 
     @property
     def uri(self) -> str:
@@ -47,7 +59,7 @@ class KerberizedHdfs(Hdfs):
 
     def _more_core(self) -> dict[str, str]:
         return {
-            **client_properties(self.kdc),
+            **self.client_properties,
             "hadoop.security.authorization": "true",
             "hadoop.user.group.static.mapping.overrides": _GROUPS,
             "hadoop.proxyuser.hive.hosts": "*",
@@ -60,7 +72,7 @@ class KerberizedHdfs(Hdfs):
         renewal = str(self.token_seconds * 1000)
         return {
             # Those of core-site.xml would count for less than Hadoop's own defaults.
-            **client_properties(self.kdc),
+            **self.client_properties,
             "dfs.namenode.rpc-address": f"{HOST}:{self.port}",
             "dfs.namenode.rpc-bind-host": LOOPBACK,
             "dfs.namenode.keytab.file": keytab,
@@ -90,7 +102,7 @@ class KerberizedMetastore(Metastore):
         properties: dict[str, str],
     ) -> None:
         """The life of its tokens is that of the file system's."""
-        kdc = self.kdc = hdfs.kdc
+        self.hdfs, kdc = hdfs, hdfs.kdc
         secured = {
             "metastore.sasl.enabled": "true",
             "metastore.kerberos.principal": kdc.principal(f"hive/{HOST}"),
@@ -109,10 +121,10 @@ class KerberizedMetastore(Metastore):
 
     def environment(self) -> Mapping[str, str]:
         """Return what the JVM needs to find the realm."""
-        return {**super().environment(), "JAVA_TOOL_OPTIONS": self.kdc.java_options}
+        return {**super().environment(), "JAVA_TOOL_OPTIONS": self.hdfs.kdc.java_options}
 
     def _more_core(self) -> dict[str, str]:
         return {
-            **client_properties(self.kdc),
+            **self.hdfs.client_properties,
             "hadoop.user.group.static.mapping.overrides": _GROUPS,
         }

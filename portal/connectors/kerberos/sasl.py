@@ -11,7 +11,7 @@ from thrift.transport.TTransport import TTransportException
 
 from portal.connectors.kerberos.gssapi import ClientContext, GssError
 from portal.connectors.kerberos.settings import Kerberos
-from portal.connectors.kerberos.tickets import credentials, failure
+from portal.connectors.kerberos.tickets import credentials, failure, refused_by_service
 from portal.lake.errors import ExternalFailure
 
 _START, _OK, _BAD, _ERROR, _COMPLETE = 1, 2, 3, 4, 5
@@ -137,13 +137,4 @@ class SaslTransport:
         return data
 
     def _refused(self, reason: str) -> ExternalFailure:
-        return ExternalFailure(
-            "kerberos.service_refused",
-            f"{self._service} refused the log-in of {self._kerberos.principal}: {reason}. What to "
-            "do: compare the service's keytab with the KDC (kvno), its clock with this host's, "
-            "and see whether it has SASL on (metastore.sasl.enabled); its log has the reason.",
-            service="metastore",
-            retryable=False,
-            principal=self._kerberos.principal,
-            target=self._service,
-        )
+        return refused_by_service(self._kerberos, self._service, reason)

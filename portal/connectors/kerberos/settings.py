@@ -40,8 +40,8 @@ class Kerberos:
 
     @property
     def cache(self) -> str:
-        """Where this process keeps its tickets: in memory, apart from those of other lakes."""
-        return f"MEMORY:lakewarden:{self.principal}"
+        """Where this process keeps its tickets: in memory, apart from those of other keytabs."""
+        return f"MEMORY:{self.principal}:{self.keytab}"
 
     def service_principal(self, host: str) -> str:
         """Return the metastore's principal on a host."""

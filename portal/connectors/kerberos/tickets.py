@@ -20,8 +20,10 @@ _SERVICE = {_BASE + 7}
 _EXPIRED = {_BASE + 32}
 _UNREACHABLE = {_BASE + 156, _BASE + 154, _BASE + 220}
 _NO_CREDENTIALS = 7 << 16
+_LOGIN_WORDS = ("GSSAPIError", "SASLError", "NoSASLMechanism", "SaslException")
 # How hdfs-native writes an error of GSSAPI.
 _MINOR = re.compile(r'}, (?P<minor>\d+), "(?P<text>.*)"\)')
+SERVICE_REFUSED = "kerberos.service_refused"
 _STEPS = {
     "kerberos.clock": (
         "the clocks of this host and of the KDC differ by more than five minutes. "
@@ -41,6 +43,10 @@ _STEPS = {
     ),
     "kerberos.kdc_unreachable": (
         "no KDC answers. Check the realm's kdc lines in krb5.conf, and port 88 from this host"
+    ),
+    SERVICE_REFUSED: (
+        "compare the service's keytab with the KDC (kvno), its clock with this host's, and see "
+        "whether it has Kerberos on; its log has the reason"
     ),
     "kerberos.failed": "see docs/operations.md, A lake with Kerberos",
 }
@@ -92,7 +98,7 @@ def login(kerberos: Kerberos) -> dict[str, str]:
 
 def is_login_failure(error: Exception) -> bool:
     """Whether an error of hdfs-native is of a log-in: it has no class for it."""
-    return any(word in str(error) for word in ("GSSAPIError", "SASLError", "NoSASLMechanism"))
+    return any(word in str(error) for word in _LOGIN_WORDS)
 
 
 def login_failure(error: Exception, kerberos: Kerberos, service: str) -> ExternalFailure:
@@ -104,22 +110,20 @@ def login_failure(error: Exception, kerberos: Kerberos, service: str) -> Externa
         seconds_left(kerberos)
     except ExternalFailure as found:
         return found
-    said = _MINOR.search(str(error))
-    known = GssError(0, int(said["minor"]), said["text"]) if said else GssError(0, 0, str(error))
-    return failure(known, kerberos.principal, service)
+    if said := _MINOR.search(str(error)):
+        known = GssError(0, int(said["minor"]), said["text"])
+        return failure(known, kerberos.principal, service)
+    return refused_by_service(kerberos, service, str(error))
+
+
+def refused_by_service(kerberos: Kerberos, service: str, reason: str) -> ExternalFailure:
+    """Return what to tell of a service that took our ticket and refused it."""
+    return _told(SERVICE_REFUSED, kerberos.principal, service, reason)
 
 
 def failure(error: GssError, principal: str, service: str) -> ExternalFailure:
     """Return what to tell of an error of the library."""
-    code = code_of(error)
-    return ExternalFailure(
-        code,
-        f"Kerberos refused {principal} for {service}: {error}. What to do: {_STEPS[code]}.",
-        service="kerberos",
-        retryable=code in _RETRYABLE,
-        principal=principal,
-        target=service,
-    )
+    return _told(code_of(error), principal, service, str(error))
 
 
 def code_of(error: GssError) -> str:
@@ -135,3 +139,14 @@ def code_of(error: GssError) -> str:
         if error.minor in minors:
             return code
     return "kerberos.keytab" if error.major == _NO_CREDENTIALS else "kerberos.failed"
+
+
+def _told(code: str, principal: str, service: str, reason: str) -> ExternalFailure:
+    return ExternalFailure(
+        code,
+        f"Kerberos refused {principal} for {service}: {reason}. What to do: {_STEPS[code]}.",
+        service="kerberos",
+        retryable=code in _RETRYABLE,
+        principal=principal,
+        target=service,
+    )

@@ -82,7 +82,7 @@ def test_a_driver_finds_the_cluster_secured_before_it_reads_settings(
     found = kerberos_environment(lake, folder)
     assert lake.kerberos is not None
     assert found == {
-        "KRB5CCNAME": "MEMORY:lakewarden:lakewarden@EXAMPLE.COM",
+        "KRB5CCNAME": f"MEMORY:lakewarden@EXAMPLE.COM:{lake.kerberos.keytab}",
         "KRB5_CLIENT_KTNAME": f"FILE:{lake.kerberos.keytab}",
         CONFIGURATION: "/etc/lake/krb5.conf",
         HADOOP_CONFIGURATION: str(folder),
