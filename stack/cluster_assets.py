@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
+from stack.kdc_assets import fetch_kdc
 from stack.promtool import fetch_promtool
 
-PARTS: Sequence[Callable[[], bool]] = (fetch_promtool,)
+PARTS: Sequence[Callable[[], bool]] = (fetch_kdc, fetch_promtool)
 """What is fetched; each says False where it was there already, and raises StackError."""
 
 

@@ -262,7 +262,7 @@ class Stack:
                 (self.var / "lake" / name).mkdir(parents=True, exist_ok=True)
             (self.var / "lake" / "lakewarden").chmod(0o700)
             return
-        client = Client(self.hdfs.uri)
+        client = self._superuser(self.hdfs)
         for name in wanted:
             client.mkdirs(f"/{name}", 0o755, create_parent=True)
         client.set_permission("/user", 0o777)
@@ -270,6 +270,10 @@ class Stack:
         for name in ("/lakewarden", "/lakewarden/backup", "/lakewarden/spool"):
             client.set_owner(name, "lakewarden", "supergroup")
             client.set_permission(name, 0o700)
+
+    def _superuser(self, hdfs: Hdfs) -> Client:
+        """Return HDFS as the user that runs its NameNode."""
+        return Client(hdfs.uri)
 
     def _write_files(self) -> None:
         lake = {

@@ -14,6 +14,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -111,13 +112,21 @@ def _context(request: dict[str, Any], *, spool: Spool) -> JobContext:
     return JobContext(
         run=run,
         epoch=epoch,
-        config=LakeConfig.from_dict(request["lake"]),
+        config=_lake(request["lake"], spark.conf.get("spark.kerberos.keytab", "")),
         params=dict(request.get("params", {})),
         now=datetime.fromisoformat(request["now"]),
         spool=spool,
         spark=spark,
         application_id=str(spark.sparkContext.applicationId),
     )
+
+
+def _lake(data: dict[str, Any], keytab: str | None) -> LakeConfig:
+    """Read the lake's settings, with the keytab where Spark has put it for this driver."""
+    config = LakeConfig.from_dict(data)
+    if config.kerberos is None or not keytab:
+        return config
+    return replace(config, kerberos=replace(config.kerberos, keytab=keytab))
 
 
 def _load(module: str) -> Any:
