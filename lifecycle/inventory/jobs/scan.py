@@ -30,7 +30,7 @@ from lifecycle.inventory.jobs.shared_locations import odd_tables, shared_rows, u
 from lifecycle.inventory.jobs.spread import spread_rows
 from lifecycle.inventory.jobs.tables import Catalog, build_catalog, unclear_policies
 from lifecycle.inventory.jobs.touched import postponed, touched_rows
-from lifecycle.inventory.jobs.watch import watched
+from portal.spark.watch import watched
 from lifecycle.rules.domain.conformity import Reason
 from portal.connectors.metastore import Metastore
 from portal.events.change_log import Touched, touched_since
