@@ -6,6 +6,7 @@ from uuid import UUID
 from rest_framework import serializers
 
 from pipelines.materialized.models import EVERY_MINUTES, PAUSE_MINUTES
+from pipelines.materialized.selectors.readers import hold_on_facts
 from pipelines.materialized.services.days import KEPT_DAYS
 from pipelines.materialized.services.definitions import LEAST_MINUTES, LONGEST_SQL, MOST_MINUTES
 from pipelines.materialized.services.requests import run_under_way
@@ -55,8 +56,17 @@ class MaterializationDetailSerializer(MaterializationSerializer):
         help_text="the run that refreshes it now or next, which says how far it is; null: none"
     )
 
+    hold_state = serializers.SerializerMethodField(
+        help_text="of old versions of its facts; empty: nothing is kept for it"
+    )
+
     class Meta(MaterializationSerializer.Meta):
-        fields: ClassVar = [*MaterializationSerializer.Meta.fields, "days", "run"]
+        fields: ClassVar = [*MaterializationSerializer.Meta.fields, "days", "run", "hold_state"]
+
+    def get_hold_state(self, row: Materialization) -> str:
+        """Return whether old versions are kept for it."""
+        hold = hold_on_facts(row)
+        return hold.words if hold is not None else ""
 
     def get_run(self, row: Materialization) -> UUID | None:
         """Return the id of its run."""

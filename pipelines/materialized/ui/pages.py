@@ -15,6 +15,7 @@ from pipelines.materialized.selectors.materializations import (
     materializations_visible,
     refreshes_of,
 )
+from pipelines.materialized.selectors.readers import hold_on_facts
 from pipelines.materialized.selectors.uses import days_of, uses_of
 from pipelines.materialized.services.advice_decisions import advice_define
 from pipelines.materialized.services.days import KEPT_DAYS
@@ -56,6 +57,7 @@ def materialization(request: HttpRequest, number: int) -> HttpResponseBase:
         "run": open_run_of(found),
         "progress": progress_shown(run_under_way(found), user),
         "unusable": unanswering_reason(found),
+        "hold": hold_on_facts(found),
         "uses": uses_of(found),
         "days": days_of(found),
         "kept_days": KEPT_DAYS,
