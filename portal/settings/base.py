@@ -115,7 +115,8 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "portal.ui.frame.context.frame",
-            ]
+            ],
+            "builtins": ["portal.ui.templatetags.lake_forms"],
         },
     }
 ]
