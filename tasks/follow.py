@@ -8,10 +8,12 @@ from django.utils import timezone
 from portal.access.lakes import all_lakes
 from portal.events.services import follow_once
 from portal.lake.errors import PortalError
+from tasks.each_lake import EachLake
 
 _log = logging.getLogger(__name__)
 _last_problem: dict[str, str] = {}
 MAX_BATCHES = 50
+_lakes = EachLake("follow")
 
 
 def follow(_now: datetime) -> None:
@@ -19,15 +21,18 @@ def follow(_now: datetime) -> None:
 
     The loop's own instant is of no use here: each batch is noted under one of its own.
     """
-    for lake in all_lakes():
-        problem = ""
-        try:
-            _catch_up(lake)
-        except PortalError as error:
-            problem = error.message
-        if problem != _last_problem.get(lake, ""):
-            _log.warning("follower of %s: %s", lake, problem or "answers again")
-            _last_problem[lake] = problem
+    _lakes.turn(all_lakes(), _follow_lake)
+
+
+def _follow_lake(lake: str) -> None:
+    problem = ""
+    try:
+        _catch_up(lake)
+    except PortalError as error:
+        problem = error.message
+    if problem != _last_problem.get(lake, ""):
+        _log.warning("follower of %s: %s", lake, problem or "answers again")
+        _last_problem[lake] = problem
 
 
 def _catch_up(lake: str) -> None:

@@ -24,8 +24,10 @@ from portal.runs.kinds.registry import RunKind, all_kinds
 from portal.runs.kinds.ticks import Tick, all_ticks
 from portal.runs.models import Run
 from portal.runs.requests.services import run_request_scheduled
+from tasks.each_lake import EachLake
 
 _log = logging.getLogger(__name__)
+_lakes = EachLake("schedule")
 _synced: dict[str, int] = {}
 _looked_up: dict[str, int] = {}
 _ticked: dict[tuple[str, str], str | None] = {}
@@ -35,12 +37,16 @@ def schedule(now: datetime) -> None:
     """Do what is due in every lake, end approvals that expired, sync the directory."""
     _guarded("every lake", "approvals", partial(approvals_lapse, now))
     _leavers(now)
-    for name, config in all_lakes().items():
-        _sync(name)
-        for tick in all_ticks():
-            _guarded(name, tick.name, partial(_tick, name, tick, now=now))
-        for kind in all_kinds():
-            _guarded(name, kind.name, partial(_ask, name, config, kind, now=now))
+    lakes = all_lakes()
+    _lakes.turn(lakes, lambda name: _schedule_lake(name, lakes[name], now=now))
+
+
+def _schedule_lake(name: str, config: LakeConfig, *, now: datetime) -> None:
+    _sync(name)
+    for tick in all_ticks():
+        _guarded(name, tick.name, partial(_tick, name, tick, now=now))
+    for kind in all_kinds():
+        _guarded(name, kind.name, partial(_ask, name, config, kind, now=now))
 
 
 def _guarded(lake: str, what: str, work: Callable[[], object]) -> None:
