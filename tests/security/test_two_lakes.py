@@ -146,9 +146,7 @@ def test_a_lake_that_is_none_is_not_found(target: Target, two: TwoLakes) -> None
         assert "lake.unknown" in text_of(answer)
 
 
-def test_a_refusal_does_not_tell_the_lake_of_what_it_refuses(
-    target: Target, two: TwoLakes
-) -> None:
+def test_a_refusal_does_not_tell_the_lake_of_what_it_refuses(target: Target, two: TwoLakes) -> None:
     answer = target.client("stranger").get(address("lifecycle:plan", target))
     shown = SHOWN.search(text_of(answer))
     assert answer.status_code == 404
