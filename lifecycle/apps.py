@@ -32,3 +32,4 @@ class LifecycleConfig(AppConfig):
         """Register each capability; imported here, because models must be loaded first."""
         for capability in CAPABILITIES:
             import_module(f"lifecycle.{capability}.registration").register()
+        import_module("lifecycle.object_lakes").register()

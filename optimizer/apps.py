@@ -39,3 +39,4 @@ class OptimizerConfig(AppConfig):
         """Register each capability; imported here, because models must be loaded first."""
         for capability in CAPABILITIES:
             import_module(f"optimizer.{capability}.registration").register()
+        import_module("optimizer.object_lakes").register()

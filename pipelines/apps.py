@@ -25,3 +25,4 @@ class PipelinesConfig(AppConfig):
         """Register each capability; imported here, because models must be loaded first."""
         for capability in CAPABILITIES:
             import_module(f"pipelines.{capability}.registration").register()
+        import_module("pipelines.object_lakes").register()

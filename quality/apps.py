@@ -18,3 +18,4 @@ class QualityConfig(AppConfig):
         """Register each capability; imported here, because models must be loaded first."""
         for capability in CAPABILITIES:
             import_module(f"quality.{capability}.registration").register()
+        import_module("quality.object_lakes").register()

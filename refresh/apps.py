@@ -18,3 +18,4 @@ class RefreshConfig(AppConfig):
         """Register each capability; imported here, because models must be loaded first."""
         for capability in CAPABILITIES:
             import_module(f"refresh.{capability}.registration").register()
+        import_module("refresh.object_lakes").register()

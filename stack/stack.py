@@ -193,6 +193,7 @@ class Stack:
             "LAKEWARDEN_COOLING_OFF_SECONDS": "10",
             "LAKEWARDEN_PROBE_SECONDS": "0,20,60",
             "LAKEWARDEN_POLL_SECONDS": "2",
+            "LAKEWARDEN_LOG_FORMAT": "text",
             **self._env,
         }
 

@@ -8,6 +8,7 @@ from django.utils import timezone
 from portal.access.lakes import all_lakes
 from portal.events.services import follow_once
 from portal.lake.errors import PortalError
+from portal.log_context import bound
 
 _log = logging.getLogger(__name__)
 _last_problem: dict[str, str] = {}
@@ -20,14 +21,19 @@ def follow(_now: datetime) -> None:
     The loop's own instant is of no use here: each batch is noted under one of its own.
     """
     for lake in all_lakes():
-        problem = ""
-        try:
-            _catch_up(lake)
-        except PortalError as error:
-            problem = error.message
-        if problem != _last_problem.get(lake, ""):
-            _log.warning("follower of %s: %s", lake, problem or "answers again")
-            _last_problem[lake] = problem
+        with bound(lake=lake):
+            _follow(lake)
+
+
+def _follow(lake: str) -> None:
+    problem = ""
+    try:
+        _catch_up(lake)
+    except PortalError as error:
+        problem = error.message
+    if problem != _last_problem.get(lake, ""):
+        _log.warning("follower of %s: %s", lake, problem or "answers again")
+        _last_problem[lake] = problem
 
 
 def _catch_up(lake: str) -> None:

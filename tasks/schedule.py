@@ -18,6 +18,7 @@ from portal.access.services import directory_sync
 from portal.approvals.services import approvals_lapse
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError
+from portal.log_context import bound
 from portal.people.deprovisioning import directory_leavers, ldap_leavers
 from portal.runs.domain import Schedule
 from portal.runs.kinds.registry import RunKind, all_kinds
@@ -36,11 +37,12 @@ def schedule(now: datetime) -> None:
     _guarded("every lake", "approvals", partial(approvals_lapse, now))
     _leavers(now)
     for name, config in all_lakes().items():
-        _sync(name)
-        for tick in all_ticks():
-            _guarded(name, tick.name, partial(_tick, name, tick, now=now))
-        for kind in all_kinds():
-            _guarded(name, kind.name, partial(_ask, name, config, kind, now=now))
+        with bound(lake=name):
+            _sync(name)
+            for tick in all_ticks():
+                _guarded(name, tick.name, partial(_tick, name, tick, now=now))
+            for kind in all_kinds():
+                _guarded(name, kind.name, partial(_ask, name, config, kind, now=now))
 
 
 def _guarded(lake: str, what: str, work: Callable[[], object]) -> None:

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from portal.access.lakes import all_lakes
 from portal.lake.errors import PortalError
+from portal.log_context import bound
 from portal.runs.records.spools import log_folder
 from portal.runs.results.driver_logs_removal import driver_logs_trim
 from portal.runs.results.removal import results_trim
@@ -17,10 +18,11 @@ _log = logging.getLogger(__name__)
 def trim(now: datetime) -> None:
     """Remove what is old of each lake; one whose spool does not answer stops no other."""
     for lake in all_lakes():
-        try:
-            results_trim(lake, now=now)
-        except PortalError as error:
-            _log.warning("spool of %s: %s", lake, error.message)
+        with bound(lake=lake):
+            try:
+                results_trim(lake, now=now)
+            except PortalError as error:
+                _log.warning("spool of %s: %s", lake, error.message)
 
 
 def trim_logs(now: datetime) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from portal.connectors.kerberos.settings import CONFIGURATION
-from stack.cluster_assets import fetch_kdc
+from stack.kdc_assets import fetch_kdc
 from stack.kerberized_stack import KerberizedStack
 
 # Tickets and tokens end while the longer tests run. A token lives four times as long as it goes
