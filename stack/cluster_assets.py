@@ -1,8 +1,11 @@
 """Fetches what the opt-in tier of real clusters runs; each part of it once."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
-PARTS: Sequence[Callable[[], bool]] = ()
+from stack.assets import fetch_jars
+
+PARTS: Sequence[Callable[[], bool]] = (partial(fetch_jars, "yarn"),)
 """What is fetched; each says False where it was there already, and raises StackError."""
 
 
