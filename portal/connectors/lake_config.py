@@ -87,6 +87,10 @@ class LakeConfig:
     """Properties for every client of Hadoop, such as those of a name service, by their names."""
     spark_conf: dict[str, str] = field(default_factory=dict)
     spark_jars: tuple[str, ...] = ()
+    spark_queues: dict[str, str] = field(default_factory=dict)
+    """The queue on YARN by kind of run; `default` is for all other kinds."""
+    spark_python: str = ""
+    """A packed Python environment for drivers and executors on a cluster; empty: one is there."""
     hadoop_user: str | None = None
     metastore_timeout_seconds: float = 30
     plan_limits: dict[str, int] = field(default_factory=dict)
@@ -151,6 +155,7 @@ class LakeConfig:
             values["spark_jars"] = tuple(values.get("spark_jars", ()))
             _check_limits(values.get("plan_limits", {}))
             _check_texts("hadoop_conf", values.get("hadoop_conf", {}))
+            _check_texts("spark_queues", values.get("spark_queues", {}))
             WorkingHours.read(values.get("working_hours", ""))
             if kept := values.get("recorded_queries", ""):
                 TableName.parse(values["lake"], kept)
