@@ -16,6 +16,15 @@ from stack.stack import Stack
 from tests.support.act_lake import ActLake
 
 _LOOPBACK = "SPARK_LOCAL_IP"
+# All else that the stack says is for the class path and the memory of its own standalone Spark.
+_KEPT = (
+    "spark.driver.host",
+    "spark.driver.bindAddress",
+    "spark.sql.shuffle.partitions",
+    "spark.sql.warehouse.dir",
+    "spark.serializer",
+    "spark.kryo.registrator",
+)
 
 
 @pytest.fixture(scope="package")
@@ -25,9 +34,7 @@ def yarn(full_stack: Stack) -> Iterator[YarnCluster]:
     for server in (full_stack.spark_worker, full_stack.spark_master):
         assert server is not None
         server.stop()
-    cluster = YarnCluster(
-        full_stack.var, ledger=full_stack.ledger, default_fs=full_stack.hdfs.uri
-    )
+    cluster = YarnCluster(full_stack.var, ledger=full_stack.ledger, default_fs=full_stack.hdfs.uri)
     try:
         cluster.start()
         yield cluster
@@ -40,7 +47,7 @@ def client_mode(full_stack: Stack, yarn: YarnCluster) -> LakeConfig:
     """The lake with drivers on this host."""
     config = full_stack.config("main")
     own = {
-        **config.spark_conf,
+        **{name: value for name, value in config.spark_conf.items() if name in _KEPT},
         "spark.yarn.jars": f"local:{spark_home()}/jars/*",
         "spark.driver.memory": "768m",
         "spark.executor.memory": "512m",
@@ -48,8 +55,6 @@ def client_mode(full_stack: Stack, yarn: YarnCluster) -> LakeConfig:
         f"spark.executorEnv.{_LOOPBACK}": "127.0.0.1",
         f"spark.yarn.appMasterEnv.{_LOOPBACK}": "127.0.0.1",
     }
-    # No container may have what only the standalone master had.
-    own = {name: value for name, value in own.items() if not name.startswith("spark.cores")}
     return replace(
         config,
         spark_master="yarn",
