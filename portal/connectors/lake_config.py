@@ -88,6 +88,10 @@ class LakeConfig:
     """Properties for every client of Hadoop, such as those of a name service, by their names."""
     spark_conf: dict[str, str] = field(default_factory=dict)
     spark_jars: tuple[str, ...] = ()
+    spark_queues: dict[str, str] = field(default_factory=dict)
+    """The queue on YARN by kind of run; `default` is for all other kinds."""
+    spark_python: str = ""
+    """A packed Python environment for drivers and executors on a cluster; empty: one is there."""
     hadoop_user: str | None = None
     kerberos: Kerberos | None = None
     """As whom clients log in to a secured lake; None: nothing asks them for a proof."""
@@ -156,6 +160,7 @@ class LakeConfig:
             values["spark_jars"] = tuple(values.get("spark_jars", ()))
             _check_limits(values.get("plan_limits", {}))
             _check_texts("hadoop_conf", values.get("hadoop_conf", {}))
+            _check_texts("spark_queues", values.get("spark_queues", {}))
             WorkingHours.read(values.get("working_hours", ""))
             if kept := values.get("recorded_queries", ""):
                 TableName.parse(values["lake"], kept)

@@ -32,6 +32,8 @@ from portal.settings.logs import FORMAT_VARIABLE, logging_config
 from portal.spark.heartbeat import Heartbeat, heartbeat
 from portal.spark.java_names import remember_java_names
 from portal.spark.job import CANCELLED, LOGGER, JobContext
+from portal.spark.masters.settings import DEPLOYED_VARIABLE
+from portal.spark.masters.spool_beat import SpoolBeat
 from portal.spark.spool import Spool
 
 _PR_SET_PDEATHSIG = 1
@@ -47,10 +49,14 @@ def main(argv: list[str]) -> int:
         return _run(*argv, beating=beating)
 
 
-def _run(module: str, address: str, *, beating: Heartbeat | None) -> int:
+def _run(module: str, address: str, *, beating: Heartbeat | SpoolBeat | None) -> int:
     spool = _open_spool(address)
     job: JobContext | None = None
     try:
+        if DEPLOYED_VARIABLE in os.environ:
+            beating = SpoolBeat(_open_spool(address))
+            os.environ.update(spool.take_environment())
+            begin_log()
         request = spool.read_request()
         _bind(request)
         job = _context(request, spool=spool)

@@ -26,7 +26,7 @@ from portal.spark.kerberos import kerberos_environment, kerberos_settings
 from portal.spark.process_table import group_members, host_identity, host_name, start_seconds
 
 ROOT = Path(__file__).resolve().parents[2]
-_PACKAGES = ("portal", "lifecycle", "refresh", "optimizer")
+_PACKAGES = ("portal", "lifecycle", "refresh", "optimizer", "quality", "pipelines")
 _PASSED_ON = (
     "PATH",
     "HOME",

@@ -22,6 +22,8 @@ _CONTROL = "control.json"
 _PROGRESS = "progress-"
 _PASSING = "· "
 """Before what changes all the time."""
+_BEAT = "beat.json"
+_ENVIRONMENT = "environment.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,29 @@ class Spool:
     def read_control(self) -> dict[str, Any]:
         """Read what the portal asks; nothing written yet means nothing asked."""
         return self._read_or_none(_CONTROL) or {}
+
+    def write_beat(self, counts: Mapping[str, int | None]) -> None:
+        """Write the heartbeat of a driver on a cluster."""
+        self._write(_BEAT, counts)
+
+    def read_beat(self) -> dict[str, Any]:
+        """Read the heartbeat; empty before the first one."""
+        return self._read_or_none(_BEAT) or {}
+
+    def write_environment(self, environment: Mapping[str, str]) -> None:
+        """Write the passwords of a driver on a cluster: 0600, until the driver has read them."""
+        self._write(_ENVIRONMENT, environment)
+
+    def take_environment(self) -> dict[str, str]:
+        """Read what was written for this driver and remove it; empty where nothing was."""
+        found = self._read_or_none(_ENVIRONMENT) or {}
+        self.forget_environment()
+        return {str(name): str(value) for name, value in found.items()}
+
+    def forget_environment(self) -> None:
+        """Remove what was written for a driver; twice is no error."""
+        with contextlib.suppress(NotVisible):
+            self.fs.remove_file(self.root.child(_ENVIRONMENT))
 
     def write_part(self, name: str, data: Mapping[str, Any]) -> None:
         """Write a file that the control file names; the same name always has the same content."""
