@@ -1,11 +1,13 @@
 """Fetches what the opt-in tier of real clusters runs; each part of it once."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
+from stack.assets import fetch_jars
 from stack.kdc_assets import fetch_kdc
 from stack.promtool import fetch_promtool
 
-PARTS: Sequence[Callable[[], bool]] = (fetch_kdc, fetch_promtool)
+PARTS: Sequence[Callable[[], bool]] = (fetch_kdc, fetch_promtool, partial(fetch_jars, "yarn"))
 """What is fetched; each says False where it was there already, and raises StackError."""
 
 

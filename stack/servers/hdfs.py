@@ -11,7 +11,7 @@ from stack.process import LOOPBACK, SHORT_LIVED_JVM, free_port
 from stack.servers.base import Server
 from stack.servers.metastore import site_xml
 
-_LOG4J = """log4j.rootLogger=WARN,console
+LOG4J = """log4j.rootLogger=WARN,console
 log4j.appender.console=org.apache.log4j.ConsoleAppender
 log4j.appender.console.layout=org.apache.log4j.PatternLayout
 log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c: %m%n
@@ -81,7 +81,7 @@ class Hdfs(Server):
         hdfs |= self._more_hdfs()
         (self.conf / "core-site.xml").write_text(site_xml(core), encoding="utf-8")
         (self.conf / "hdfs-site.xml").write_text(site_xml(hdfs), encoding="utf-8")
-        (self.conf / "log4j.properties").write_text(_LOG4J, encoding="utf-8")
+        (self.conf / "log4j.properties").write_text(LOG4J, encoding="utf-8")
 
     def _more_core(self) -> dict[str, str]:
         """Properties of core-site.xml that a subclass has."""
