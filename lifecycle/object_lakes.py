@@ -4,8 +4,8 @@ from lifecycle.backup.models import BackupBatch, Hold
 from lifecycle.models import (
     DeletionConsent,
     DeletionRequest,
-    DropPlan,
     DroppedObject,
+    DropPlan,
     Enrollment,
     PathException,
     PolicyRequest,

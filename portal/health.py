@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from django.contrib.auth.decorators import login_not_required
 from django.db import Error, connection
@@ -21,6 +22,7 @@ from redis.exceptions import RedisError
 
 from portal.access.lakes import all_lakes
 from portal.access.this_host import is_from_this_host
+from portal.events.selectors import follower_state
 from portal.lake.errors import ExternalFailure, PortalError
 from portal.runs.models import Lease, Outbox
 from portal.servers.redis import broker_problem, redis_client, redis_server
@@ -28,6 +30,12 @@ from portal.servers.tls_errors import tls_problem
 
 BROKER_TIMEOUT_SECONDS = 2.0
 LEASE_GRACE = timedelta(seconds=30)
+LAKE_GRACE = timedelta(minutes=2)
+_OF_LAKE = "lake:"
+_WITHOUT_LAKE = (
+    "Its pages show what was read before, and nothing acts on it; other lakes go on. Start its "
+    "metastore: what was missed is taken in by itself."
+)
 
 _log = logging.getLogger(__name__)
 
@@ -78,6 +86,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
         "checks": {
             part.name: {"ok": part.ok} | ({"detail": part.detail, "ms": part.ms} if is_near else {})
             for part in parts
+            if is_near or not part.name.startswith(_OF_LAKE)
         },
     }
     return JsonResponse(body, status=200 if is_ready else 503)
@@ -85,7 +94,11 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 def health_now() -> list[Health]:
     """Ask every part; none waits longer than a few seconds."""
-    return [_ask(part) for part in _PARTS]
+    lakes = [
+        Part(f"{_OF_LAKE}{lake}", f"The lake {lake}", _WITHOUT_LAKE, partial(_lake, lake))
+        for lake in sorted(all_lakes())
+    ]
+    return [_ask(part) for part in (*_PARTS, *lakes)]
 
 
 def _ask(part: Part) -> Health:
@@ -153,6 +166,19 @@ def _lakes() -> str:
     if not names:
         raise _failure("health.lakes", "No lake is set up.", "config")
     return ", ".join(names)
+
+
+def _lake(lake: str) -> str:
+    """Say when a lake's follower last heard of its metastore, which nobody waits for here."""
+    place = follower_state(lake)
+    if place is None:
+        raise _failure("health.lake", "Its metastore has not been read yet.", "metastore")
+    silent = timezone.now() - place.checked_at
+    if silent > LAKE_GRACE:
+        minutes = int(silent.total_seconds()) // 60
+        message = f"Its metastore was last read {minutes} min ago."
+        raise _failure("health.lake", message, "metastore")
+    return f"read {int(silent.total_seconds())} s ago; {place.n_behind} events behind"
 
 
 _PARTS = (

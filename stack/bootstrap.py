@@ -27,6 +27,7 @@ POLICY = Path("/usr/sbin/policy-rc.d")
 USAGE = """Usage: ./lakewarden COMMAND
 
   demo [--detach]    set up everything, make a lake, serve the portal (PORT, else 8000)
+  demo --lakes 2     the same with a second lake, which has servers of its own
   demo --mend        in the demo that runs: take away the payments that were loaded twice
   test [TIER ...]    run the gates and the tests, or only some tiers of them:
                      gates unit component integration browser security faults;

@@ -46,6 +46,9 @@ class Layer(models.Model):
     is_paused = models.BooleanField(default=False)
     pause_reason = models.TextField(blank=True)
     full_reason = models.TextField(blank=True, help_text="why all rows are read the next time")
+    owner = models.CharField(
+        max_length=150, help_text="by whose right to rows it reads: who set the definition"
+    )
     set_by = models.CharField(max_length=150)
     set_at = models.DateTimeField()
     advanced_at = models.DateTimeField(null=True, help_text="when it last had all of its source")

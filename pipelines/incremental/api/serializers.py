@@ -31,7 +31,7 @@ class LayerSerializer(serializers.ModelSerializer[Layer]):
         fields: ClassVar[list[str]] = [
             *("id", "lake", "target", "state", "definition", "version", "every_minutes"),
             *("on_commit", "pause_minutes", "next_at", "is_paused", "pause_reason"),
-            *("full_reason", "set_by", "set_at", "advanced_at", "problem", "problem_code"),
+            *("full_reason", "owner", "set_by", "set_at", "advanced_at", "problem", "problem_code"),
             *("watermark", "watermark_reason"),
         ]
         read_only_fields = fields

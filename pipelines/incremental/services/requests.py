@@ -17,6 +17,7 @@ from pipelines.incremental.domain.messages import (
     SourceOrder,
 )
 from pipelines.incremental.services.declaring import check_staff, record
+from pipelines.incremental.services.rights import check_owner
 from pipelines.models import Layer, LayerSource
 from portal.access.actors import Actor
 from portal.access.lakes import get_lake
@@ -185,6 +186,7 @@ def _order(
     backfill: Mapping[str, str] | None,
 ) -> LayerOrder:
     _check_place(row, metastore)
+    check_owner(row, metastore)
     readers = change_readers_of(row.hive)
     return LayerOrder(
         id=row.pk,

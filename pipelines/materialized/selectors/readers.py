@@ -1,5 +1,6 @@
 """Says what sources of materializations must keep of their old versions, and for how long."""
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC
 
@@ -17,8 +18,9 @@ from portal.lake.names import TableName
 def register() -> None:
     """Have sources of materializations asked about, and the alarm measured."""
     register_change_readers("pipelines.materialized", table_readers)
-    words = "1: a source keeps nothing for the materialization any more."
-    register_gauge(Gauge("materialization_hold_capped", words, _capped))
+    words = "Sources that keep nothing for a materialization any more."
+    gauge = Gauge("materialization_hold_capped", words, _capped, labels=("lake",))
+    register_gauge(gauge)
 
 
 def hold_on_facts(row: Materialization) -> Hold | None:
@@ -54,7 +56,9 @@ def table_readers(table: TableName) -> list[ChangeReader]:
 
 
 def _capped() -> Iterator[Sample]:
+    found: Counter[str] = Counter()
     for row in Materialization.objects.order_by("pk"):
         hold = hold_on_facts(row)
-        labels = {"lake": row.lake, "materialization": str(row), "source": row.source}
-        yield labels, float(bool(hold and hold.is_capped))
+        found[row.lake] += bool(hold and hold.is_capped)
+    for lake, n_capped in sorted(found.items()):
+        yield {"lake": lake}, float(n_capped)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
@@ -71,10 +72,11 @@ class FrameMiddleware:
         config = all_lakes().get(shown_lake(request))
         if config is None:
             return self.get_response(request)
-        if several_lakes():
-            remember_lake(request)
         with timezone.override(config.zone):
-            return self.get_response(request)
+            response = self.get_response(request)
+        if several_lakes() and response.status_code < HTTPStatus.BAD_REQUEST:
+            remember_lake(request)
+        return response
 
 
 def person(request: HttpRequest | Request) -> User:

@@ -64,6 +64,8 @@ def named_lake(request: HttpRequest) -> str:
         RuleViolation: `lake.unnamed`: several are governed, and a change or a program names none.
     """
     lakes, asked = all_lakes(), _asked(request)
+    if request in _worked_on:
+        return _worked_on[request]
     if lakes and asked and asked not in lakes:
         raise NotVisible("lake.unknown", f"No lake '{asked}' is governed here.", lake=asked)
     if len(lakes) > 1 and not asked and not _object_lake(request) and _must_say(request):
@@ -106,8 +108,12 @@ def other_lakes(request: HttpRequest) -> list[tuple[str, str]]:
 
 
 def forget_object(request: HttpRequest) -> None:
-    """Let a refusal say nothing of the object that it refused, not even its lake."""
+    """Let a refusal say nothing of the object that it refused, not even its lake.
+
+    The frame of its page stands in some lake, even where the refusal is that none was named.
+    """
     _found[request] = ""
+    _worked_on[request] = shown_lake(request)
 
 
 def remember_lake(request: HttpRequest) -> None:

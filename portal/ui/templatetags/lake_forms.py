@@ -22,7 +22,7 @@ class LakeTokenNode(CsrfTokenNode):
     def render(self, context: Any) -> SafeString:
         """Return the hidden fields."""
         token = super().render(context)
-        lake = context.get("frame", {}).get("lake", "")
+        lake = (context.get("frame") or {}).get("lake", "")
         if not (token and lake and several_lakes()):
             return token
         return format_html('{}<input type="hidden" name="lake" value="{}">', token, lake)
