@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
-import redis
-from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -27,6 +25,8 @@ from portal.access.this_host import is_from_this_host
 from portal.events.selectors import follower_state
 from portal.lake.errors import ExternalFailure, PortalError
 from portal.runs.models import Lease, Outbox
+from portal.servers.redis import broker_problem, redis_client, redis_server
+from portal.servers.tls_errors import tls_problem
 
 BROKER_TIMEOUT_SECONDS = 2.0
 LEASE_GRACE = timedelta(seconds=30)
@@ -125,21 +125,23 @@ def _database() -> str:
             cursor.fetchone()
     except Error as error:
         _log.warning("health: the database does not answer: %s", error)
-        raise _failure("health.database", "The database does not answer.", "portal_db") from error
+        problem = tls_problem(error, prefix="LAKEWARDEN_DB")
+        why = f" TLS: {problem.reason} {problem.next_step}" if problem else ""
+        message = f"The database does not answer.{why}"
+        raise _failure("health.database", message, "portal_db") from error
     return connection.vendor
 
 
 def _broker() -> str:
-    url = settings.LAKEWARDEN_REDIS_URL.replace("redis+socket://", "unix://")
-    client = redis.Redis.from_url(
-        url, socket_timeout=BROKER_TIMEOUT_SECONDS, socket_connect_timeout=BROKER_TIMEOUT_SECONDS
-    )
+    client = redis_client(timeout_seconds=BROKER_TIMEOUT_SECONDS)
     try:
         client.ping()
     except (RedisError, OSError) as error:
         # Its address stands in the log only: /readyz is open to everybody.
-        _log.warning("health: the broker does not answer: %s", error)
-        raise _failure("health.broker", "Redis does not answer.", "broker") from error
+        problem = broker_problem(error)
+        _log.warning("health: %s", problem.of(redis_server()) if problem else error)
+        why = f" TLS: {problem.reason} {problem.next_step}" if problem else ""
+        raise _failure("health.broker", f"Redis does not answer.{why}", "broker") from error
     finally:
         client.close()
     n_waiting = Outbox.objects.filter(published_at=None, not_before__lte=timezone.now()).count()

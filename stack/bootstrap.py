@@ -91,7 +91,7 @@ def doctor() -> int:
 
 
 @contextmanager
-def _no_services() -> Iterator[None]:
+def without_services() -> Iterator[None]:
     """Keep Debian's packages from starting system services while they are installed."""
     if POLICY.exists():
         yield
@@ -116,7 +116,7 @@ def install_tools(command: str) -> bool:
         return False
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]
-    with _no_services():
+    with without_services():
         subprocess.run(["apt-get", "update", "-qq"], check=False, env=environment)
         done = subprocess.run(install, check=False, env=environment, stdout=subprocess.DEVNULL)
     importlib.invalidate_caches()

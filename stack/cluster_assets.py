@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
-PARTS: Sequence[Callable[[], bool]] = ()
+from stack.kdc_assets import fetch_kdc
+from stack.promtool import fetch_promtool
+
+PARTS: Sequence[Callable[[], bool]] = (fetch_kdc, fetch_promtool)
 """What is fetched; each says False where it was there already, and raises StackError."""
 
 

@@ -209,6 +209,7 @@ class Stack:
             "LAKEWARDEN_COOLING_OFF_SECONDS": "10",
             "LAKEWARDEN_PROBE_SECONDS": "0,20,60",
             "LAKEWARDEN_POLL_SECONDS": "2",
+            "LAKEWARDEN_LOG_FORMAT": "text",
             **self._env,
         }
 
@@ -277,7 +278,7 @@ class Stack:
                 (self.var / "lake" / name).mkdir(parents=True, exist_ok=True)
             (self.var / "lake" / "lakewarden").chmod(0o700)
             return
-        client = Client(self.hdfs.uri)
+        client = self._superuser(self.hdfs)
         for name in wanted:
             client.mkdirs(f"/{name}", 0o755, create_parent=True)
         client.set_permission("/user", 0o777)
@@ -285,6 +286,10 @@ class Stack:
         for name in ("/lakewarden", "/lakewarden/backup", "/lakewarden/spool"):
             client.set_owner(name, "lakewarden", "supergroup")
             client.set_permission(name, 0o700)
+
+    def _superuser(self, hdfs: Hdfs) -> Client:
+        """Return HDFS as the user that runs its NameNode."""
+        return Client(hdfs.uri)
 
     def _write_files(self) -> None:
         lake = {

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from portal.lake.clock import day_of
 from portal.lake.errors import PortalError
+from portal.log_context import bound
 from portal.notices.models import Notice
 from portal.notices.services import notice_send
 from portal.runs.claims.leases import new_holder
@@ -28,11 +29,12 @@ def holder() -> str:
 @app.task(name="tasks.run")
 def run_publish(row_id: str, *_args: Any, **_later: Any) -> None:
     """Do what a run needs now. Arguments that a newer release sends are left alone."""
-    try:
-        run_step(row_id, holder=holder())
-    except (PortalError, DatabaseError):
-        # The row still says what is to be done, and the watchdog says it again.
-        _log.exception("run %s: left for the watchdog", row_id)
+    with bound(task="tasks.run", run=row_id):
+        try:
+            run_step(row_id, holder=holder())
+        except (PortalError, DatabaseError):
+            # The row still says what is to be done, and the watchdog says it again.
+            _log.exception("run %s: left for the watchdog", row_id)
 
 
 @app.task(name="tasks.notice")
@@ -42,7 +44,8 @@ def notice_publish(row_id: str, *_args: Any, **_later: Any) -> None:
     if notice is None:
         return
     now = timezone.now()
-    try:
-        notice_send(row_id, now=now, today=day_of(now, zone_of(notice.lake)))
-    except (PortalError, DatabaseError):
-        _log.exception("notice %s: left for the watchdog", row_id)
+    with bound(task="tasks.notice", notice=row_id, lake=notice.lake):
+        try:
+            notice_send(row_id, now=now, today=day_of(now, zone_of(notice.lake)))
+        except (PortalError, DatabaseError):
+            _log.exception("notice %s: left for the watchdog", row_id)

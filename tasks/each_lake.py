@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from django.db import connection
 
 from portal.access.lakes import several_lakes
+from portal.log_context import bound
 
 _log = logging.getLogger(__name__)
 LONG_SECONDS = 1.0
@@ -31,7 +32,8 @@ class EachLake:
         free = [lake for lake in sorted(lakes) if not self._is_at_work(lake)]
         if not several_lakes():
             for lake in free:
-                work(lake)
+                with bound(lake=lake):
+                    work(lake)
             return
         for thread in [self._begin(lake, work) for lake in free]:
             thread.join(LONG_SECONDS / len(free))
@@ -48,7 +50,8 @@ class EachLake:
 
     def _work(self, lake: str, work: Callable[[str], object]) -> None:
         try:
-            work(lake)
+            with bound(lake=lake):
+                work(lake)
         except Exception:
             # The outer door of a lake's turn: its next one begins afresh.
             _log.exception("%s of %s: a turn failed", self._name, lake)

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
+from portal.log_context import bound
 from portal.runs.claims.leases import lease_release, lease_take
 
 _log = logging.getLogger(__name__)
@@ -62,7 +63,8 @@ class Loops:
 
     def _run(self, loop: Loop) -> None:
         while not self._stop.is_set():
-            self._turn(loop)
+            with bound(task=loop.name):
+                self._turn(loop)
             self._stop.wait(loop.seconds)
         connection.close()
 

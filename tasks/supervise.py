@@ -7,6 +7,7 @@ from datetime import datetime
 from portal.lake.errors import PortalError, StaleState
 from portal.runs.execution.polling import run_poll, runs_here
 from portal.runs.models import Run
+from portal.runs.records.logs import run_bound
 from tasks.each_lake import EachLake
 
 _log = logging.getLogger(__name__)
@@ -24,12 +25,17 @@ def supervise(now: datetime) -> None:
 def _poll(runs: Sequence[Run], *, now: datetime) -> None:
     """Poll the applications of one lake, whose spool may hang."""
     for run in runs:
-        try:
-            run_poll(run, now=now)
-        except StaleState:
-            continue  # somebody else saw its end first
-        except PortalError as error:
-            _log.warning("run %s: %s", run.pk, error.message)
-        except Exception:
-            # A kind that breaks must not keep other runs from their lease and their end.
-            _log.exception("run %s (%s): its poll broke", run.pk, run.kind)
+        with run_bound(run):
+            _poll_run(run, now=now)
+
+
+def _poll_run(run: Run, *, now: datetime) -> None:
+    try:
+        run_poll(run, now=now)
+    except StaleState:
+        return  # somebody else saw its end first
+    except PortalError as error:
+        _log.warning("run %s: %s", run.pk, error.message)
+    except Exception:
+        # A kind that breaks must not keep other runs from their lease and their end.
+        _log.exception("run %s (%s): its poll broke", run.pk, run.kind)

@@ -8,11 +8,15 @@ Sample = tuple[dict[str, str], float]
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """One family of numbers; `samples` is asked at every read and must be cheap."""
+    """One family of numbers; `samples` is asked at every read and must be cheap.
+
+    Each sample has the labels that are named here; none is of a set that grows, as tables are.
+    """
 
     name: str
     help_text: str
     samples: Callable[[], Iterable[Sample]]
+    labels: tuple[str, ...] = ()
 
 
 _gauges: dict[str, Gauge] = {}

@@ -5,6 +5,7 @@ job asks the JVM. As whom a call is made is `hdfs_user`.
 """
 
 import contextlib
+import copy
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -25,6 +26,8 @@ from portal.connectors.file_status import (
     walk_tree,
 )
 from portal.connectors.hdfs_user import turns
+from portal.connectors.kerberos.settings import Kerberos
+from portal.connectors.kerberos.tickets import is_login_failure, login, login_failure
 from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
 from portal.lake.paths import LakePath
 
@@ -48,7 +51,10 @@ _ACTIONS = ("---", "--x", "-w-", "-wx", "r--", "r-x", "rw-", "rwx")
 
 @lru_cache(maxsize=32)
 def _client(
-    authority: str, user: str | None, settings: frozenset[tuple[str, str]]
+    authority: str,
+    user: str | None,
+    settings: frozenset[tuple[str, str]],
+    kerberos: Kerberos | None,
 ) -> hdfs_native.Client:
     """Make a client, one a user: its connections belong to whoever opened them."""
     with turns.of(user):
@@ -59,6 +65,7 @@ def _client(
                 "dfs.client.use.datanode.hostname": "true",
                 **dict(settings),
             },
+            **(login(kerberos) if kerberos else {}),
         )
 
 
@@ -72,24 +79,21 @@ class HdfsFileSystem:
         user: str | None = None,
         acls: bool = True,
         settings: Mapping[str, str] = MappingProxyType({}),
-        writer: Writer | None = None,
+        kerberos: Kerberos | None = None,
     ) -> None:
+        """`settings`: properties of Hadoop; with `kerberos` its principal is the user."""
         self._authority = authority
         self._user = user
-        self._settings = settings
-        self._client = _client(authority, user, frozenset(settings.items()))
+        self._client = _client(authority, user, frozenset(settings.items()), kerberos)
         self._has_acls = acls
-        self._write = writer or self._write_natively
+        self._kerberos = kerberos
+        self._write: Writer = self._write_natively
 
     def with_writer(self, writer: Writer) -> "HdfsFileSystem":
         """Return the same file system whose files are written by `writer`."""
-        return HdfsFileSystem(
-            self._authority,
-            user=self._user,
-            acls=self._has_acls,
-            settings=self._settings,
-            writer=writer,
-        )
+        other = copy.copy(self)
+        other._write = writer
+        return other
 
     def status(self, path: LakePath) -> FileStatus | None:
         """Return a file's status, or None where nothing is there."""
@@ -249,7 +253,7 @@ class HdfsFileSystem:
     @contextmanager
     def _call(self, path: LakePath) -> Iterator[None]:
         """Ask as the own user, and translate what the library raises."""
-        with turns.of(self._user), _translated(path):
+        with turns.of(self._user), _translated(path, self._kerberos):
             yield
 
     def _from_native(self, found: hdfs_native.FileStatus) -> FileStatus:
@@ -315,12 +319,14 @@ def _entry(text: str) -> hdfs_native.AclEntry:
 
 
 @contextmanager
-def _translated(path: LakePath) -> Iterator[None]:
+def _translated(path: LakePath, kerberos: Kerberos | None) -> Iterator[None]:
     try:
         yield
     except PortalError:
         raise
     except Exception as error:  # the library's errors have no common base class
+        if kerberos is not None and is_login_failure(error):
+            raise login_failure(error, kerberos, f"HDFS at {path.authority}") from error
         _fail(error, path)
 
 

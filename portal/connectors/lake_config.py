@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
+from portal.connectors.kerberos.settings import Kerberos
 from portal.lake.errors import ExternalFailure, RuleViolation
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
@@ -88,6 +89,8 @@ class LakeConfig:
     spark_conf: dict[str, str] = field(default_factory=dict)
     spark_jars: tuple[str, ...] = ()
     hadoop_user: str | None = None
+    kerberos: Kerberos | None = None
+    """As whom clients log in to a secured lake; None: nothing asks them for a proof."""
     metastore_timeout_seconds: float = 30
     plan_limits: dict[str, int] = field(default_factory=dict)
     """How much one plan may take here, and from where it needs more people; unset = the site's."""
@@ -147,6 +150,8 @@ class LakeConfig:
             values["metastore_db"] = MetastoreDb(**values["metastore_db"])
             if (queries := values.get("trino_queries")) is not None:
                 values["trino_queries"] = TrinoQueriesDb(**queries)
+            if (kerberos := values.get("kerberos")) is not None:
+                values["kerberos"] = Kerberos(**kerberos)
             values["backup_roots"] = tuple(values.get("backup_roots", ()))
             values["spark_jars"] = tuple(values.get("spark_jars", ()))
             _check_limits(values.get("plan_limits", {}))

@@ -12,7 +12,7 @@ from portal.people.token_rules import SOON, TokenState
 
 def register_token_gauges() -> None:
     """Add the gauges."""
-    register_gauge(Gauge("api_tokens", "API tokens by state.", _by_state))
+    register_gauge(Gauge("api_tokens", "API tokens by state.", _by_state, labels=("state",)))
     register_gauge(
         Gauge(
             "api_tokens_ending",

@@ -5,9 +5,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from portal.settings.base import *  # noqa: F403 - settings modules build on each other
+from portal.settings.logs import log_format, logging_config
+from portal.settings.secret_keys import read_secret_keys
 
 DEBUG = False
-SECRET_KEY = read_secret_key(  # noqa: F405 - from base
+SECRET_KEY, *SECRET_KEY_FALLBACKS = read_secret_keys(
     Path(os.environ["LAKEWARDEN_SECRET_KEY_FILE"]), create=False
 )
 ALLOWED_HOSTS = [urlsplit(os.environ["LAKEWARDEN_BASE_URL"]).hostname or ""]
@@ -25,3 +27,5 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
+LAKEWARDEN_LOG_FORMAT = log_format("json")
+LOGGING = logging_config(LAKEWARDEN_LOG_FORMAT)

@@ -6,12 +6,15 @@ what to do, or cancelled. The traceback of the unexpected goes to the process's 
 
 import ctypes
 import importlib
+import logging
+import logging.config
 import os
 import re
 import signal
 import sys
 import traceback
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -24,9 +27,11 @@ from portal.connectors.lake_config import LakeConfig
 from portal.connectors.local_filesystem import LocalFileSystem
 from portal.lake.errors import PortalError, RuleViolation
 from portal.lake.paths import LakePath
+from portal.log_context import bind_process
+from portal.settings.logs import FORMAT_VARIABLE, logging_config
 from portal.spark.heartbeat import Heartbeat, heartbeat
 from portal.spark.java_names import remember_java_names
-from portal.spark.job import CANCELLED, JobContext
+from portal.spark.job import CANCELLED, LOGGER, JobContext
 from portal.spark.spool import Spool
 
 _PR_SET_PDEATHSIG = 1
@@ -37,6 +42,7 @@ _JOB = re.compile(r"(lifecycle|refresh|optimizer|quality|pipelines)\.(\w+\.)*job
 def main(argv: list[str]) -> int:
     """Run one job; 0 when it is done, 1 when its manifest says otherwise."""
     die_with_parent()
+    begin_log()
     with heartbeat() as beating:
         return _run(*argv, beating=beating)
 
@@ -46,6 +52,7 @@ def _run(module: str, address: str, *, beating: Heartbeat | None) -> int:
     job: JobContext | None = None
     try:
         request = spool.read_request()
+        _bind(request)
         job = _context(request, spool=spool)
         if beating is not None:
             beating.ask_jvm(job.check_jvm)
@@ -55,13 +62,34 @@ def _run(module: str, address: str, *, beating: Heartbeat | None) -> int:
         cancelled = error.code == CANCELLED
         manifest = _failed("cancelled" if cancelled else "failed", error.as_dict())
     except Exception as error:  # the outer door of jobs
-        traceback.print_exc()
+        _say_traceback()
         manifest = _failed("failed", _unexpected(error))
     manifest["log"] = list(job.log_lines) if job else []
     spool.write_manifest(manifest)
     if job is not None:
         _stop(job.spark)
     return 0 if manifest["outcome"] == "done" else 1
+
+
+def begin_log() -> None:
+    """Write the job's own lines as JSON where the portal does; the JVM's lines stay as they are."""
+    if os.environ.get(FORMAT_VARIABLE) == "json":
+        config = logging_config("json")
+        # Py4J says much of every connection.
+        config["root"]["level"] = "WARNING"
+        logging.config.dictConfig({**config, "loggers": {LOGGER: {"level": "INFO"}}})
+
+
+def _bind(request: dict[str, Any]) -> None:
+    lake = str(request["lake"].get("lake", ""))
+    bind_process(run=str(request["run"]), attempt=str(request["epoch"]), lake=lake)
+
+
+def _say_traceback() -> None:
+    if os.environ.get(FORMAT_VARIABLE) == "json":
+        logging.getLogger(LOGGER).exception("The job stopped.")
+    else:
+        traceback.print_exc()
 
 
 def die_with_parent() -> None:
@@ -84,13 +112,21 @@ def _context(request: dict[str, Any], *, spool: Spool) -> JobContext:
     return JobContext(
         run=run,
         epoch=epoch,
-        config=LakeConfig.from_dict(request["lake"]),
+        config=_lake(request["lake"], spark.conf.get("spark.kerberos.keytab", "")),
         params=dict(request.get("params", {})),
         now=datetime.fromisoformat(request["now"]),
         spool=spool,
         spark=spark,
         application_id=str(spark.sparkContext.applicationId),
     )
+
+
+def _lake(data: dict[str, Any], keytab: str | None) -> LakeConfig:
+    """Read the lake's settings, with the keytab where Spark has put it for this driver."""
+    config = LakeConfig.from_dict(data)
+    if config.kerberos is None or not keytab:
+        return config
+    return replace(config, kerberos=replace(config.kerberos, keytab=keytab))
 
 
 def _load(module: str) -> Any:

@@ -1,5 +1,7 @@
 """Context of a job: its request, the spool, progress, and the check for a stop."""
 
+import logging
+import os
 import threading
 import time
 from collections import deque
@@ -12,9 +14,12 @@ from pyspark.sql import SparkSession
 
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure, StaleState
+from portal.settings.logs import FORMAT_VARIABLE
 from portal.spark.spool import Progress, Spool
 
 CANCELLED = "run.cancelled"
+LOGGER = "lakewarden.job"
+"""Of the job's own lines, where the portal writes its log as JSON."""
 _LOG_LINES = 200
 _CONTROL_SECONDS = 1.0
 _PROGRESS_SECONDS = 5.0
@@ -41,14 +46,21 @@ class JobContext:
     _control: dict[str, Any] = field(default_factory=dict)
     _control_read: float = float("-inf")
 
-    def progress(self, phase: str, done: int = 0, total: int = 0, message: str = "") -> None:
+    def progress(
+        self, phase: str, done: int = 0, total: int = 0, message: str = "", *, passing: str = ""
+    ) -> None:
         """Say how far the job is: one more numbered file, and a line in the process's output.
 
         The portal takes the numbered files into the run's log; the manifest does not repeat them.
         Within a phase there is a file at most every few seconds: on HDFS each costs half a second,
-        and the portal reads them all.
+        and the portal reads them all. Threads may call it at once.
         """
         _say(f"{phase} {done}/{total or '?'} {message}".rstrip())
+        with self._lock:
+            self._progress(phase, (done, total), message, passing)
+
+    def _progress(self, phase: str, tally: tuple[int, int], message: str, passing: str) -> None:
+        done, total = tally
         elapsed = time.monotonic() - self._step_written
         if phase == self._phase and done != total and elapsed < _PROGRESS_SECONDS:
             return
@@ -61,7 +73,8 @@ class JobContext:
             message=message,
             at=datetime.now(UTC),
         )
-        self.spool.write_progress(replace(step, application_id=self.application_id))
+        step = replace(step, application_id=self.application_id, passing=passing)
+        self.spool.write_progress(step)
         self._phase, self._step_written = phase, time.monotonic()
 
     def log(self, text: str) -> None:
@@ -107,5 +120,8 @@ class JobContext:
 def _say(text: str) -> str:
     """Print a line with its instant and return it."""
     line = f"{datetime.now(UTC).isoformat(timespec='seconds')} {text}"
-    print(line, flush=True)  # noqa: T201  (the driver's output is the run's log file)
+    if os.environ.get(FORMAT_VARIABLE) == "json":
+        logging.getLogger(LOGGER).info("%s", text)
+    else:
+        print(line, flush=True)  # noqa: T201  (the driver's output is the run's log file)
     return line

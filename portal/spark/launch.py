@@ -22,6 +22,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure, StaleState
 from portal.lake.readiness import SHOWS_ALL
 from portal.spark.heartbeat import BEAT_VARIABLE, write_launched
+from portal.spark.kerberos import kerberos_environment, kerberos_settings
 from portal.spark.process_table import group_members, host_identity, host_name, start_seconds
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,6 +98,7 @@ def submit(
                 cwd=log_file.parent,
                 env={
                     **driver_environment(config, environment),
+                    **kerberos_environment(config, log_file.with_suffix(".hadoop")),
                     BEAT_VARIABLE: str(heartbeat_file(log_file)),
                 },
                 start_new_session=True,
@@ -166,6 +168,7 @@ def submit_argv(
         "spark.yarn.maxAppAttempts": "1",
         "spark.speculation": "false",
     }
+    settings |= kerberos_settings(config, settings)
     argv = [
         str(_spark_home() / "bin" / "spark-submit"),
         "--master",

@@ -20,6 +20,8 @@ _REQUEST = "request.json"
 _MANIFEST = "manifest.json"
 _CONTROL = "control.json"
 _PROGRESS = "progress-"
+_PASSING = "· "
+"""Before what changes all the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,18 @@ class Progress:
     at: str
     application_id: str = ""
     """What Spark's cluster calls the application; drivers of older releases do not say it."""
+    passing: str = ""
+    """What changes all the time: pages show it behind the message, and the log leaves it out."""
+
+    @property
+    def shown(self) -> str:
+        """The message as pages show it."""
+        return f"{self.message} {_PASSING}{self.passing}".lstrip() if self.passing else self.message
+
+    @staticmethod
+    def lasting(shown: str) -> str:
+        """Return the message of what pages show."""
+        return shown.partition(_PASSING)[0].rstrip()
 
     @classmethod
     def make(

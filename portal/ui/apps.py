@@ -12,11 +12,12 @@ class UiConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the platform's own pages, and the checks of its database."""
+        """Register the platform's own pages, and the checks of its servers."""
         from portal.access.registry import register_home_card
         from portal.access.scopes import METRICS_SCOPE, Scope, register_scope
         from portal.collation import collation_check
         from portal.migration_history import migration_history_check
+        from portal.servers.checks import register_server_checks
         from portal.ui.cards import failed_runs_card
         from portal.ui.frame.converters import register_converters
         from portal.ui.frame.subject import register_subject_finder
@@ -28,6 +29,7 @@ class UiConfig(AppConfig):
 
         register(collation_check, Tags.database)
         register(migration_history_check, Tags.database)
+        register_server_checks()
         register_scope(Scope(METRICS_SCOPE, "Read the gauges of /metrics."))
         register_converters()
         register_menu()

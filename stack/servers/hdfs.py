@@ -77,9 +77,19 @@ class Hdfs(Server):
             "dfs.permissions.enabled": "true",
             "dfs.permissions.superusergroup": "supergroup",
         }
+        core |= self._more_core()
+        hdfs |= self._more_hdfs()
         (self.conf / "core-site.xml").write_text(site_xml(core), encoding="utf-8")
         (self.conf / "hdfs-site.xml").write_text(site_xml(hdfs), encoding="utf-8")
         (self.conf / "log4j.properties").write_text(_LOG4J, encoding="utf-8")
+
+    def _more_core(self) -> dict[str, str]:
+        """Properties of core-site.xml that a subclass has."""
+        return {}
+
+    def _more_hdfs(self) -> dict[str, str]:
+        """Properties of hdfs-site.xml that a subclass has."""
+        return {}
 
     def command(self) -> Sequence[str]:
         """Return the argv of the one JVM."""

@@ -52,6 +52,7 @@ class Site(_PortalProcess):
             *(sys.executable, "-m", "gunicorn", "portal.wsgi:application"),
             *("--bind", f"{LOOPBACK}:{self.port}", "--workers", "2", "--threads", "4"),
             *("--worker-class", "portal.serving.BufferedWorker"),
+            *("--config", "python:portal.settings.server"),
             "--no-control-socket",
             *("--worker-tmp-dir", "/dev/shm"),  # noqa: S108  (gunicorn's own advice: no disk beat)
         ]

@@ -58,5 +58,6 @@ def register_file_system_gauge() -> None:
             "unknown_file_systems",
             "File systems in the metastore that lakes.json does not name; above 0 nothing starts.",
             unknown_by_lake,
+            labels=("lake",),
         )
     )

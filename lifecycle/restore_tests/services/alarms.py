@@ -150,5 +150,6 @@ def register_restore_test_alarms() -> None:
             "backups_proven",
             "Databases with backups, by whether a restore test has verified their restore.",
             databases_by_verification,
+            labels=("lake", "state"),
         )
     )

@@ -20,11 +20,26 @@ _OPEN = (TaskState.WAITING, TaskState.HELD, TaskState.SENT)
 def register_gauges() -> None:
     """Add the room's numbers to /metrics."""
     for gauge in (
-        Gauge("optimizer_tables", "Iceberg tables by lake and health.", tables_by_band),
-        Gauge("optimizer_files", "Files of Iceberg tables by lake and what they are.", files),
-        Gauge("optimizer_tasks", "Open tasks by state.", open_tasks),
+        Gauge(
+            "optimizer_tables",
+            "Iceberg tables by lake and health.",
+            tables_by_band,
+            labels=("lake", "health"),
+        ),
+        Gauge(
+            "optimizer_files",
+            "Files of Iceberg tables by lake and what they are.",
+            files,
+            labels=("lake", "files"),
+        ),
+        Gauge("optimizer_tasks", "Open tasks by state.", open_tasks, labels=("state",)),
         Gauge("optimizer_oldest_waiting_seconds", "Age of the oldest that waits.", oldest_waiting),
-        Gauge("optimizer_ended_last_hour", "Tasks ended in an hour, by outcome.", recently_ended),
+        Gauge(
+            "optimizer_ended_last_hour",
+            "Tasks ended in an hour, by outcome.",
+            recently_ended,
+            labels=("outcome",),
+        ),
     ):
         register_gauge(gauge)
 

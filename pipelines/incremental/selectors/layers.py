@@ -3,6 +3,7 @@
 Who keeps layers sees every table, so their definitions hide nothing from who reads them.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 
 import django_filters as filters
@@ -137,25 +138,40 @@ def troubled(lake: str) -> list[Layer]:
 def register_gauges() -> None:
     """Add the numbers of layers to /metrics."""
     register_gauge(
-        Gauge("layer_lag_seconds", "Age of a source's state that its target has.", _lags)
+        Gauge(
+            "layer_lag_seconds",
+            "Greatest age of a source's state that its layer has.",
+            _lags,
+            labels=("lake",),
+        )
     )
     register_gauge(
-        Gauge("layer_hold_capped", "1: a source keeps nothing for the layer any more.", _capped)
+        Gauge(
+            "layer_hold_capped",
+            "Sources that keep nothing for a layer any more.",
+            _capped,
+            labels=("lake",),
+        )
     )
 
 
 def _lags() -> Iterator[Sample]:
-    for one in LayerSource.objects.select_related("layer").exclude(read_at=None).order_by("pk"):
-        yield _labels(one), float(one.lag_seconds or 0)
+    """Yield the greatest of each lake; a layer is a table, and tables are no labels."""
+    worst: dict[str, float] = {}
+    for one in LayerSource.objects.select_related("layer").exclude(read_at=None):
+        lake = one.layer.lake
+        worst[lake] = max(worst.get(lake, 0.0), float(one.lag_seconds or 0))
+    for lake, seconds in sorted(worst.items()):
+        yield {"lake": lake}, seconds
 
 
 def _capped() -> Iterator[Sample]:
-    for one in LayerSource.objects.select_related("layer").filter(is_static=False).order_by("pk"):
-        yield _labels(one), float(bool(one.hold and one.hold.is_capped))
-
-
-def _labels(one: LayerSource) -> dict[str, str]:
-    return {"lake": one.layer.lake, "layer": str(one.layer), "source": str(one)}
+    rows = LayerSource.objects.select_related("layer").filter(is_static=False)
+    found: Counter[str] = Counter()
+    for one in rows:
+        found[one.layer.lake] += bool(one.hold and one.hold.is_capped)
+    for lake, n_capped in sorted(found.items()):
+        yield {"lake": lake}, float(n_capped)
 
 
 def _with_held(rows: QuerySet[Layer]) -> QuerySet[Layer]:

@@ -18,6 +18,7 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from pipelines.cdc.control.services.capturing import pipeline_capture, pipelines_without_capture
+from portal.log_context import bind_process
 from portal.runs.claims.leases import new_holder
 
 SECONDS = 2.0
@@ -40,6 +41,8 @@ class Command(BaseCommand):
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
         if options["pipeline"]:
+            # For the threads of this process, too, which know no context.
+            bind_process(task="cdc_capture", pipeline=options["pipeline"])
             parent = os.getppid()
             pipeline_capture(
                 options["pipeline"],

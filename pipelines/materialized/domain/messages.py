@@ -82,6 +82,8 @@ class Note(msgspec.Struct, frozen=True):
     """When the refresh was asked for, in seconds since 1970."""
     answers: dict[str, Any] | None = None
     """What Spark's session extension compares queries with; None: no query is answered from it."""
+    n_groups: int | None = None
+    """Rows of the table, by which the smallest that answers is found; None: nobody counted them."""
 
 
 def read_request(params: Any) -> Request:

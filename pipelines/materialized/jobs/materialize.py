@@ -30,6 +30,7 @@ from portal.lake.names import TableName
 from portal.safety.failpoints import Failpoints
 from portal.spark.java_errors import JAVA_ERRORS
 from portal.spark.job import CANCELLED, JobContext
+from portal.spark.watch import Watch, watched
 
 REQUEST = "materialize"
 
@@ -43,8 +44,9 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     states: dict[str, int] = {}
     for n, order in enumerate(orders):
         job.check_control()
-        job.progress("refresh", n, len(orders), f"{order.db}.{order.table}")
-        done = _refreshed(spark, job, order)
+        name = f"{order.db}.{order.table}"
+        job.progress("refresh", n, len(orders), name)
+        done = _refreshed(spark, job, order, f"{name}, {n + 1} of {len(orders)}")
         states[done.state] = states.get(done.state, 0) + 1
         path = job.spool.results.child(RESULTS, f"{order.id}.json")
         job.spool.fs.replace(path, msgspec.json.encode(done))
@@ -52,10 +54,11 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     return {"states": states}
 
 
-def _refreshed(spark: SparkSession, job: JobContext, order: Order) -> Refreshed:
+def _refreshed(spark: SparkSession, job: JobContext, order: Order, title: str) -> Refreshed:
     began = time.monotonic()
     try:
-        done = refresh(spark, job, order)
+        with watched(job, "look at the commits", title) as watch:
+            done = refresh(spark, job, order, watch)
     except PortalError as error:
         if error.code == CANCELLED:
             raise
@@ -67,7 +70,7 @@ def _refreshed(spark: SparkSession, job: JobContext, order: Order) -> Refreshed:
     return msgspec.structs.replace(done, seconds=round(time.monotonic() - began, 1))
 
 
-def refresh(spark: SparkSession, job: JobContext, order: Order) -> Refreshed:
+def refresh(spark: SparkSession, job: JobContext, order: Order, watch: Watch) -> Refreshed:
     """Refresh one materialization.
 
     Raises:
@@ -84,8 +87,9 @@ def refresh(spark: SparkSession, job: JobContext, order: Order) -> Refreshed:
     }
 
     def tell(text: str) -> None:
-        job.check_control()
         job.log(f"{order.db}.{order.table}: {text}")
+        step, _, _ = text.partition(": ")
+        watch.begin(step)
 
     one = Refresh(
         spark,

@@ -4,6 +4,7 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -113,8 +114,12 @@ def next_tag(run: Run) -> str:
 def beating(run: Run, *, holder: str) -> Iterator[None]:
     """Keep the claim alive while the block works; a lost claim shows at the next `run_move`."""
     stop = threading.Event()
+    # In the caller's context, so that its lines name the run, too.
     thread = threading.Thread(
-        target=_beat, args=(run, holder, stop), name=f"beat-{run.pk}", daemon=True
+        target=copy_context().run,
+        args=(_beat, run, holder, stop),
+        name=f"beat-{run.pk}",
+        daemon=True,
     )
     thread.start()
     try:

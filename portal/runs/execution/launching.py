@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.utils import timezone
 
 from portal.access.lakes import get_lake
@@ -17,6 +18,7 @@ from portal.runs.kinds.registry import RunKind
 from portal.runs.models import Run
 from portal.runs.records.logs import run_log
 from portal.runs.records.spools import log_file, new_spool
+from portal.settings.logs import FORMAT_VARIABLE
 from portal.spark import launch
 from portal.spark.launch import Launched
 from portal.spark.process_table import host_name
@@ -44,7 +46,11 @@ def run_submit(run: Run, kind: RunKind, *, holder: str, now: datetime) -> None:
             spool=run.spool,
             config=config if kind.writes_tables else launch.private(config),
             log_file=log_file(run),
-            environment={**kind.environment(run), TAG_VARIABLE: run.tag},
+            environment={
+                **kind.environment(run),
+                TAG_VARIABLE: run.tag,
+                FORMAT_VARIABLE: settings.LAKEWARDEN_LOG_FORMAT,
+            },
         )
         with _killed_on_error(launched):
             if kind.yields:

@@ -100,11 +100,11 @@ def _take_progress(run: Run, steps: list[Progress], *, now: datetime) -> None:
             phase=last.phase[:64],
             done=last.done,
             total=last.total,
-            message=last.message[:500],
+            message=last.shown[:500],
             application_id=last.application_id[:128],
         )
         if n_changed:
-            lines, phase, message = [], run.phase, run.message
+            lines, phase, message = [], run.phase, Progress.lasting(run.message)
             for step in steps:
                 if (step.phase, step.message) != (phase, message):
                     text = f"{step.phase}: {step.message}" if step.message else step.phase

@@ -13,6 +13,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from portal.lake.errors import PortalError, StaleState
+from portal.log_context import bound
 from portal.runs.claims.services import run_claim, run_claim_settling, run_to_settling
 from portal.runs.domain import RunState
 from portal.runs.execution.launching import run_execute, run_submit
@@ -20,6 +21,7 @@ from portal.runs.execution.settling import MAX_SETTLES, run_give_up, run_settle,
 from portal.runs.kinds.hours import run_start_wait
 from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Run
+from portal.runs.records.logs import run_bound
 
 _log = logging.getLogger(__name__)
 
@@ -29,13 +31,16 @@ def run_step(run_id: UUID | str, *, holder: str) -> RunState | None:
 
     Safe to call twice at once and for a run that needs nothing.
     """
-    run = None if _waits(run_id) else run_claim(run_id, holder=holder, now=timezone.now())
-    if run is not None:
-        _start(run, holder=holder)
-    settling = run_claim_settling(run_id, holder=holder, now=timezone.now())
-    if settling is not None:
-        _finish(settling, holder=holder)
-    state = Run.objects.filter(pk=run_id).values_list("state", flat=True).first()
+    with bound(run=str(run_id)):
+        run = None if _waits(run_id) else run_claim(run_id, holder=holder, now=timezone.now())
+        if run is not None:
+            with run_bound(run):
+                _start(run, holder=holder)
+        settling = run_claim_settling(run_id, holder=holder, now=timezone.now())
+        if settling is not None:
+            with run_bound(settling):
+                _finish(settling, holder=holder)
+        state = Run.objects.filter(pk=run_id).values_list("state", flat=True).first()
     return RunState(state) if state else None
 
 

@@ -18,7 +18,7 @@ from portal.runs.execution.processes import find_by_tag
 from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Outbox, Run
 from portal.runs.outbox.services import RUN, publish_run
-from portal.runs.records.logs import run_log
+from portal.runs.records.logs import run_bound, run_log
 from portal.spark.process_table import host_identity, host_name
 
 _log = logging.getLogger(__name__)
@@ -43,13 +43,14 @@ def watch(*, now: datetime) -> int:
 
 
 def _guarded(run: Run, *, now: datetime) -> bool:
-    try:
-        return _take_over(run, now=now)
-    except StaleState:
-        return False
-    except PortalError as error:
-        _log.warning("run %s: takeover failed: %s", run.pk, error.message)
-        return False
+    with run_bound(run):
+        try:
+            return _take_over(run, now=now)
+        except StaleState:
+            return False
+        except PortalError as error:
+            _log.warning("run %s: takeover failed: %s", run.pk, error.message)
+            return False
 
 
 def _take_over(run: Run, *, now: datetime) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from portal.log_lines import readable
 from portal.runs.models import Run
 from portal.runs.records.secrets import without_secrets
 from portal.runs.records.spools import log_file
@@ -69,7 +70,7 @@ def driver_log_whole(run: Run, epoch: int, *, secrets: Collection[str]) -> Itera
             if len(raw) < WINDOW or raw.endswith(b"\n"):
                 line = raw.decode(errors="replace")
                 ending = "\n" if line.endswith("\n") else ""
-                yield without_secrets(line.rstrip("\r\n"), secrets) + ending
+                yield without_secrets(readable(line.rstrip("\r\n")), secrets) + ending
                 continue
             while raw and not raw.endswith(b"\n"):
                 raw = file.readline(WINDOW)
@@ -84,9 +85,10 @@ def last_driver_lines(run: Run, *, n_lines: int, secrets: Collection[str]) -> li
 def _fitting(raw: str, text: str, secrets: Collection[str]) -> str | None:
     """Return a line without its secrets if it still has the text, else None."""
     wanted = text.casefold()
-    if wanted not in raw.casefold() and "*" not in wanted:
+    told = readable(raw)
+    if wanted not in told.casefold() and "*" not in wanted:
         return None
-    line = raw if raw == LEFT_OUT else without_secrets(raw, secrets)
+    line = told if told == LEFT_OUT else without_secrets(told, secrets)
     return line if wanted in line.casefold() else None
 
 

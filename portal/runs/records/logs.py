@@ -1,12 +1,14 @@
-"""Log of one run: ordered lines for people."""
+"""Log of one run: ordered lines for people; and what the process's own log says of a run."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import NamedTuple
 
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 
+from portal.log_context import bound
 from portal.runs.models import Run, RunEvent
 
 _TRIES = 5
@@ -29,6 +31,11 @@ def line_of_job(text: str) -> Line:
     except ValueError:
         return Line("info", text)
     return Line("info", words, at) if at.tzinfo else Line("info", text)
+
+
+def run_bound(run: Run) -> AbstractContextManager[None]:
+    """Have every line of the process's log name this run until the block ends."""
+    return bound(run=str(run.pk), attempt=str(run.epoch), kind=run.kind, lake=run.lake)
 
 
 def run_log(run: Run, text: str, *, now: datetime, level: str = "info") -> None:

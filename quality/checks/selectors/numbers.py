@@ -15,10 +15,20 @@ from quality.models import CheckSet
 def register_gauges() -> None:
     """Add the numbers of checks to /metrics."""
     register_gauge(
-        Gauge("readiness_checked_tables", "Tables with checks, by lake and state.", states)
+        Gauge(
+            "readiness_checked_tables",
+            "Tables with checks, by lake and state.",
+            states,
+            labels=("lake", "state"),
+        )
     )
     register_gauge(
-        Gauge("readiness_unchecked_tables", "Tables without any check, by lake.", unchecked)
+        Gauge(
+            "readiness_unchecked_tables",
+            "Tables without any check, by lake.",
+            unchecked,
+            labels=("lake",),
+        )
     )
 
 

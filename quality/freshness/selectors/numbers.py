@@ -13,7 +13,12 @@ from quality.models import ExpectedPartition, FreshnessRule
 def register_gauges() -> None:
     """Add the numbers of ready partitions to /metrics."""
     register_gauge(
-        Gauge("readiness_late_partitions", "Partitions that are not ready in time, by lake.", late)
+        Gauge(
+            "readiness_late_partitions",
+            "Partitions that are not ready in time, by lake.",
+            late,
+            labels=("lake",),
+        )
     )
 
 

@@ -18,6 +18,7 @@ def register_gauges() -> None:
             "quality_open_incidents",
             "Incidents of checks that are not closed, by lake, severity and state.",
             unclosed,
+            labels=("lake", "severity", "state"),
         )
     )
 

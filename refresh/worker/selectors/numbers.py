@@ -17,11 +17,36 @@ LOOK_BACK = timedelta(hours=1)
 def register_gauges() -> None:
     """Add the room's numbers to /metrics."""
     for gauge in (
-        Gauge("refresh_tables", "Tables by cluster and state.", tables_by_state),
-        Gauge("refresh_waiting", "Tables that wait, by cluster and lane.", waiting_by_lane),
-        Gauge("refresh_oldest_waiting_seconds", "Age of the oldest that waits.", oldest_waiting),
-        Gauge("refresh_worst_staleness_seconds", "How far behind the worst is.", worst_staleness),
-        Gauge("refresh_statements_last_hour", "Statements begun in an hour.", recent_statements),
+        Gauge(
+            "refresh_tables",
+            "Tables by cluster and state.",
+            tables_by_state,
+            labels=("cluster", "state"),
+        ),
+        Gauge(
+            "refresh_waiting",
+            "Tables that wait, by cluster and lane.",
+            waiting_by_lane,
+            labels=("cluster", "lane"),
+        ),
+        Gauge(
+            "refresh_oldest_waiting_seconds",
+            "Age of the oldest that waits.",
+            oldest_waiting,
+            labels=("cluster", "lane"),
+        ),
+        Gauge(
+            "refresh_worst_staleness_seconds",
+            "How far behind the worst is.",
+            worst_staleness,
+            labels=("cluster", "danger"),
+        ),
+        Gauge(
+            "refresh_statements_last_hour",
+            "Statements begun in an hour.",
+            recent_statements,
+            labels=("ending",),
+        ),
     ):
         register_gauge(gauge)
 

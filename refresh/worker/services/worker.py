@@ -9,6 +9,7 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from datetime import datetime, timedelta
 from functools import partial
 from time import monotonic
@@ -19,6 +20,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 
 from portal.lake.errors import PortalError
 from portal.lake.working_hours import WorkingHours
+from portal.log_context import bound
 from portal.runs.claims.leases import lease_release, lease_take
 from refresh.changes.domain.pressure import Pressure, PressureLimits, pressure
 from refresh.clusters.domain.frontends import FeState
@@ -93,7 +95,11 @@ class Worker:
         `poked` is set when something ended since, so that a next turn may find more to do.
         """
         self.wakeup.clear()
-        return sum(self._turn(cluster) for cluster in Cluster.objects.order_by("pk"))
+        n_began = 0
+        for cluster in Cluster.objects.order_by("pk"):
+            with bound(task="refresh_worker", cluster=cluster.name):
+                n_began += self._turn(cluster)
+        return n_began
 
     def stop(self) -> None:
         """Wait for what runs, then give the leases back."""
@@ -279,7 +285,7 @@ class Worker:
             if key in known:
                 return
             known.add(key)
-        future = pool.submit(_guarded, work)
+        future = pool.submit(copy_context().run, _guarded, work)
 
         def over(_: Future[None]) -> None:
             with self._lock:

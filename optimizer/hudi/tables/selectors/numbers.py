@@ -14,13 +14,29 @@ from portal.access.gauges import Gauge, Sample, register_gauge
 def register_hudi_gauges() -> None:
     """Add the numbers of Hudi tables to /metrics."""
     for gauge in (
-        Gauge("optimizer_hudi_tables", "Hudi tables by lake and health.", tables_by_band),
-        Gauge("optimizer_hudi_alarms", "Open alarms of Hudi tables by what is wrong.", alarms),
-        Gauge("optimizer_hudi_pending_plans", "Plans that are not executed, by lake.", plans),
+        Gauge(
+            "optimizer_hudi_tables",
+            "Hudi tables by lake and health.",
+            tables_by_band,
+            labels=("lake", "health"),
+        ),
+        Gauge(
+            "optimizer_hudi_alarms",
+            "Open alarms of Hudi tables by what is wrong.",
+            alarms,
+            labels=("lake", "code"),
+        ),
+        Gauge(
+            "optimizer_hudi_pending_plans",
+            "Plans that are not executed, by lake.",
+            plans,
+            labels=("lake",),
+        ),
         Gauge(
             "optimizer_hudi_stalest_seconds",
             "How far the stalest read-optimized view is behind, by lake.",
             stalest,
+            labels=("lake",),
         ),
     ):
         register_gauge(gauge)

@@ -17,17 +17,23 @@ TROUBLED = frozenset({PipelineState.FAILED, PipelineState.SILENT})
 def register_gauges() -> None:
     """Add the numbers of pipelines to /metrics."""
     register_gauge(
-        Gauge("cdc_pipelines", "Pipelines by lake and state.", by_state),
+        Gauge("cdc_pipelines", "Pipelines by lake and state.", by_state, labels=("lake", "state")),
     )
     register_gauge(
         Gauge(
             "cdc_data_age_seconds",
             "Age of the oldest newest change of the tables of a pipeline that runs.",
             data_ages,
+            labels=("pipeline",),
         )
     )
     register_gauge(
-        Gauge("cdc_quarantined_records", "Records whose values did not fit.", quarantined)
+        Gauge(
+            "cdc_quarantined_records",
+            "Records whose values did not fit.",
+            quarantined,
+            labels=("pipeline",),
+        )
     )
 
 

@@ -19,6 +19,7 @@ from pipelines.cdc.control.services.sources import config_of, open_changelog
 from pipelines.cdc.control.services.trimming import changelog_trim
 from pipelines.models import Pipeline, TableRepair
 from portal.lake.errors import PortalError
+from portal.log_context import bound
 from portal.runs.claims.leases import lease_release, lease_take
 from portal.runs.models import Lease
 
@@ -50,17 +51,18 @@ def pipeline_capture(name: str, *, holder: str, is_ended: Callable[[], bool]) ->
     session = _Session(pipeline, holder=holder, is_ended=is_ended)
     if not session.holds():
         return
-    try:
-        log = open_changelog(pipeline)
-        session.log = log
-        capture_run(config_of(pipeline), log, session.report, session.should_stop)
-        session.tell_last()
-    except PortalError as error:
-        _log.warning("%s: %s: %s", name, error.code, error.message)
-        session.tell_last()
-        problem_take(pipeline, error, now=timezone.now())
-    finally:
-        lease_release(pipeline.lease_name, holder=holder, now=timezone.now())
+    with bound(task="cdc_capture", pipeline=name, lake=pipeline.lake):
+        try:
+            log = open_changelog(pipeline)
+            session.log = log
+            capture_run(config_of(pipeline), log, session.report, session.should_stop)
+            session.tell_last()
+        except PortalError as error:
+            _log.warning("%s: %s: %s", name, error.code, error.message)
+            session.tell_last()
+            problem_take(pipeline, error, now=timezone.now())
+        finally:
+            lease_release(pipeline.lease_name, holder=holder, now=timezone.now())
 
 
 class _Session:

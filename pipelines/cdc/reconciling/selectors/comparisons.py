@@ -1,5 +1,6 @@
 """Comparisons as pages and API show them: the last of each table, a table's history, its keys."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 import django_filters as filters
@@ -118,15 +119,22 @@ def table_comparison(table: TableName) -> SourceComparison | None:
 def register_gauges() -> None:
     """Add the numbers of comparisons to /metrics."""
     register_gauge(
-        Gauge("cdc_differing_rows", "Rows that differ, by the last comparison.", _differing_rows)
+        Gauge(
+            "cdc_differing_rows",
+            "Rows that differ, by the last comparison.",
+            _differing_rows,
+            labels=("pipeline",),
+        )
     )
 
 
 def _differing_rows() -> Iterator[Sample]:
     rows = _last(TableComparison.objects.filter(state__in=["equal", "different"]))
+    found: Counter[str] = Counter()
     for row in rows.select_related("captured__pipeline"):
-        table = row.captured
-        yield {"pipeline": table.pipeline.name, "table": str(table)}, row.n_differences
+        found[row.captured.pipeline.name] += row.n_differences
+    for name, n_rows in sorted(found.items()):
+        yield {"pipeline": name}, float(n_rows)
 
 
 def _last(rows: QuerySet[TableComparison]) -> QuerySet[TableComparison]:
