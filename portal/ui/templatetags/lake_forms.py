@@ -9,23 +9,23 @@ from django import template
 from django.template.base import Parser, Token
 from django.template.defaulttags import CsrfTokenNode
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
 
 from portal.access.lakes import several_lakes
 
 register = template.Library()
+_FIELD = '<input type="hidden" name="lake" value="{}">'
 
 
 class LakeTokenNode(CsrfTokenNode):
     """The hidden field against foreign forms, and one with the lake of the page."""
 
-    def render(self, context: Any) -> SafeString:
+    def render(self, context: Any) -> str:
         """Return the hidden fields."""
         token = super().render(context)
         lake = (context.get("frame") or {}).get("lake", "")
         if not (token and lake and several_lakes()):
             return token
-        return format_html('{}<input type="hidden" name="lake" value="{}">', token, lake)
+        return token + format_html(_FIELD, lake)
 
 
 @register.tag

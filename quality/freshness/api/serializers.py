@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
+from portal.ui.api.lake_field import LakeField
 from portal.ui.api.old_names import OldNames
 from quality.freshness.domain.cadence import TimeFormat
 from quality.freshness.models import KEY_LENGTH
@@ -87,7 +88,7 @@ class EndSerializer(serializers.Serializer[Any]):
 class NewReadyRuleSerializer(DeclareSerializer):
     """The same of a table that is named."""
 
-    lake = serializers.CharField(default="main", max_length=32)
+    lake = LakeField()
     table = serializers.CharField(max_length=512, help_text="db.table")
 
 
