@@ -47,5 +47,10 @@ def materialization_delete_view(request: HttpRequest, number: int) -> HttpRespon
     version = int(said) if said.isascii() and said.isdigit() and len(said) < 10 else None
     typed = request.POST.get("typed", "")
     materialization_delete(found, typed=typed, version=version, user=user, now=timezone.now())
-    messages.success(request, f"{found} is no materialization any more; the table stays.")
+    left = " and ".join(found.own_tables)
+    messages.success(
+        request,
+        f"{found} is no materialization any more. In the lake {left} stayed: drop what nobody "
+        "needs, as any other table.",
+    )
     return HttpResponseRedirect(f"{reverse('pipelines:materializations')}?lake={found.lake}")
