@@ -17,11 +17,11 @@ from pipelines.commits.domain.positions import (
     full,
     same_table,
 )
+from portal.lake.formats import HUDI_SAME_ROWS
 
 COMMITS = frozenset({"commit", "deltacommit", "replacecommit", "clustering", "compaction"})
 SERVICES = frozenset({"compaction", "logcompaction", "clustering", "indexing"})
 """Actions that are still to be done and will change no row."""
-SAME_ROWS = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX", "BUCKET_RESCALE"})
 _DIGITS = 17
 _LOGGED = frozenset(
     {"UPSERT", "INSERT", "BULK_INSERT", "DELETE", "UPSERT_PREPPED", "DELETE_PREPPED"}
@@ -98,7 +98,7 @@ def changed(timeline: Timeline, after: Position, upto: Position) -> Changed:
         return Changed(known)
     done = [one for one in timeline.commits if one.completed]
     between = [one for one in done if after.commit < one.instant <= upto.commit]
-    rows = tuple(one for one in between if one.operation not in SAME_ROWS)
+    rows = tuple(one for one in between if one.operation not in HUDI_SAME_ROWS)
     if not rows:
         return Changed(NOTHING)
     began = max(one.completed for one in done if one.instant <= after.commit)

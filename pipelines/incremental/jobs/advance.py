@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from pyspark.sql import SparkSession
 
-from pipelines.cdc.applying.jobs.target import check_hudi, java_text, read_old_dates
+from pipelines.cdc.applying.jobs.target import check_hudi, read_old_dates
 from pipelines.incremental.domain.messages import (
     RESULTS,
     Advanced,
@@ -21,7 +21,7 @@ from pipelines.incremental.domain.messages import (
 from pipelines.incremental.jobs.layer_run import LayerRun
 from portal.lake.errors import PortalError
 from portal.safety.failpoints import Failpoints
-from portal.spark.java_errors import JAVA_ERRORS
+from portal.spark.java_errors import JAVA_ERRORS, row_free_text
 from portal.spark.job import CANCELLED, JobContext
 from portal.spark.watch import watched
 
@@ -60,7 +60,7 @@ def _advanced(spark: SparkSession, job: JobContext, request: Request, n: int) ->
             raise
         return _failed(order, error.code, error.message)
     except JAVA_ERRORS as error:
-        return _failed(order, "layer.spark", java_text(error))
+        return _failed(order, "layer.spark", row_free_text(error))
 
 
 def _failed(order: LayerOrder, code: str, reason: str) -> Advanced:

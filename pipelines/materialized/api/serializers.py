@@ -56,12 +56,23 @@ class MaterializationDetailSerializer(MaterializationSerializer):
         help_text="the run that refreshes it now or next, which says how far it is; null: none"
     )
 
+    own_tables = serializers.ListField(
+        child=serializers.CharField(),
+        read_only=True,
+        help_text="that it makes; they stay when it is deleted",
+    )
     hold_state = serializers.SerializerMethodField(
         help_text="of old versions of its facts; empty: nothing is kept for it"
     )
 
     class Meta(MaterializationSerializer.Meta):
-        fields: ClassVar = [*MaterializationSerializer.Meta.fields, "days", "run", "hold_state"]
+        fields: ClassVar = [
+            *MaterializationSerializer.Meta.fields,
+            "days",
+            "run",
+            "hold_state",
+            "own_tables",
+        ]
 
     def get_hold_state(self, row: Materialization) -> str:
         """Return whether old versions are kept for it."""

@@ -11,6 +11,8 @@ RESULTS = "refreshed"
 """The folder of results below the spool's, a file for each materialization."""
 DISTINCT = "__distinct"
 """What follows the location of a table where its distinct values are counted."""
+COUNTS = "_distinct"
+"""What follows the name of a table in that of the table with those counts."""
 
 State = Literal["done", "failed"]
 

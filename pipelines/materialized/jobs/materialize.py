@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from pyspark.sql import SparkSession
 
-from pipelines.cdc.applying.jobs.target import check_hudi, java_text, read_old_dates
+from pipelines.cdc.applying.jobs.target import check_hudi, read_old_dates
 from pipelines.commits.jobs.tables import open_source
 from pipelines.commits.jobs.target import Target
 from pipelines.materialized.domain.definition import read_definition
@@ -28,7 +28,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError, RuleViolation
 from portal.lake.names import TableName
 from portal.safety.failpoints import Failpoints
-from portal.spark.java_errors import JAVA_ERRORS
+from portal.spark.java_errors import JAVA_ERRORS, row_free_text
 from portal.spark.job import CANCELLED, JobContext
 from portal.spark.watch import Watch, watched
 
@@ -65,8 +65,9 @@ def _refreshed(spark: SparkSession, job: JobContext, order: Order, title: str) -
         job.log(f"{order.db}.{order.table}: {error.code}: {error.message}")
         done = Refreshed(order.id, "failed", code=error.code, reason=error.message)
     except JAVA_ERRORS as error:
-        job.log(f"{order.db}.{order.table}: {java_text(error)}")
-        done = Refreshed(order.id, "failed", code="spark.failed", reason=java_text(error))
+        reason = row_free_text(error)
+        job.log(f"{order.db}.{order.table}: {reason}")
+        done = Refreshed(order.id, "failed", code="spark.failed", reason=reason)
     return msgspec.structs.replace(done, seconds=round(time.monotonic() - began, 1))
 
 

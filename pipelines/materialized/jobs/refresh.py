@@ -22,7 +22,7 @@ from pipelines.materialized.domain.answers import Unanswering, described
 from pipelines.materialized.domain.costs import Past
 from pipelines.materialized.domain.definition import Definition
 from pipelines.materialized.domain.kept_columns import GROUP, ROWS, VALUE
-from pipelines.materialized.domain.messages import Note
+from pipelines.materialized.domain.messages import COUNTS, Note
 from pipelines.materialized.domain.planner import Known, Plan, Way, plan, plan_groups
 from pipelines.materialized.jobs import states
 from pipelines.materialized.jobs.columns import Kept, with_group
@@ -323,10 +323,11 @@ class Refresh:
         return Target(
             self.spark,
             self.target.db,
-            f"{self.target.table}_distinct",
+            f"{self.target.table}{COUNTS}",
             self.distinct_location,
             self.target.owner,
             VALUE,
+            self.target.metastore,
             deleted_by=(ROWS, "0"),
         )
 

@@ -122,9 +122,10 @@ def _order(row: Materialization, metastore: Metastore, *, is_full: bool) -> Orde
             f"It is read by the rights of {row.owner}, who has no account any more. Change it, and "
             "it is read by yours.",
         )
-    check_sources(metastore, row.hive.lake, definition_read(row.sql), user=owner)
+    definition = definition_read(row.sql)
+    check_sources(metastore, row.hive.lake, definition, user=owner)
     location_of(metastore, row.hive, user=owner)
-    check_place(metastore, row.hive, location=row.location)
+    check_place(metastore, row.hive, definition, location=row.location)
     return Order(
         id=row.pk,
         sql=row.sql,

@@ -29,6 +29,7 @@ from pipelines.materialized.ui.forms import STARTING, MaterializationForm
 from pipelines.materialized.ui.tables import MATERIALIZATIONS, REFRESHES, row_url, try_url
 from pipelines.models import MaterializationAdvice
 from portal.lake.errors import PortalError
+from portal.ui.forms import whole_number
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import list_response
 from portal.ui.run_steps import progress_shown
@@ -99,8 +100,7 @@ def _advised(request: HttpRequest) -> MaterializationAdvice | None:
     said = request.GET.get("advice", "")
     if not said:
         return None
-    number = int(said) if said.isascii() and said.isdigit() and len(said) < 10 else 0
-    return get_advice_for_user(number, person(request))
+    return get_advice_for_user(whole_number(said) or 0, person(request))
 
 
 @require_http_methods(["GET", "POST"])

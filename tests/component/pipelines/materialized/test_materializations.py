@@ -47,6 +47,7 @@ from tests.support.materialized_lake import SQL, MaterializedLake
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 11, 21, 2, 0, tzinfo=UTC)
+DISTINCT = "count(DISTINCT id) AS k"
 OTHER = SQL.replace("count(*)", "max(id)")
 
 
@@ -259,6 +260,13 @@ def test_rights_that_ended_keep_it_from_being_refreshed(
     assert problem() == "materialized.taken"
     hive.made["days"] = row.location
     assert len(read_request(request_of(run)).orders) == 1, "its own table is no other's"
+    Materialization.objects.update(sql=f"SELECT dt, {DISTINCT} FROM shop.orders GROUP BY dt")
+    hive.made["days_distinct"] = "file:/somewhere/else"
+    assert problem() == "materialized.taken"
+    with pytest.raises(RuleViolation, match=r"marts\.days_distinct"):
+        edit(row, people.owner, SQL.replace("count(*) AS n", DISTINCT))
+    hive.made["days_distinct"] = f"{row.location}__distinct"
+    assert len(read_request(request_of(run)).orders) == 1
     User.objects.filter(username="olga").update(is_active=False)
     assert problem() == "materialized.owner"
 
