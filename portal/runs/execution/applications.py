@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 from portal.access.lakes import get_lake
 from portal.lake.errors import ExternalFailure
@@ -103,7 +104,16 @@ def keep_driver_log(run: Run) -> None:
     """
     if not is_on_yarn(run):
         return
-    with suppress(ExternalFailure, OSError), log_file(run).open("ab") as log:
+    file = log_file(run)
+    with suppress(ExternalFailure, OSError):
+        # Another host than the launching one has none yet.
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file.touch(mode=0o600)
+        _append(file, run)
+
+
+def _append(file: Path, run: Run) -> None:
+    with file.open("ab") as log:
         for text in _driver_texts(run):
             log.write(text)
 

@@ -13,6 +13,7 @@ from portal.connectors.lake_config import LakeConfig
 from stack.places import spark_home
 from stack.servers.yarn import YarnCluster
 from stack.stack import Stack
+from tests.clusters.yarn.drop_kind import Drop
 from tests.support.act_lake import ActLake
 
 _LOOPBACK = "SPARK_LOCAL_IP"
@@ -61,7 +62,7 @@ def client_mode(full_stack: Stack, yarn: YarnCluster) -> LakeConfig:
         spark_conf=own,
         spark_jars=tuple(f"local:{jar}" for jar in config.spark_jars),
         hadoop_conf=yarn.client_properties,
-        spark_queues={"default": "default", "test.drop": "governance"},
+        spark_queues={"default": "default"},
     )
 
 
@@ -86,7 +87,8 @@ def govern(config: LakeConfig, settings: Settings, var: Path) -> None:
 @pytest.fixture
 def lake(cluster_mode: LakeConfig, settings: Settings, tmp_path: Path) -> Iterator[ActLake]:
     """A fresh database and backup root, governed in cluster mode."""
-    govern(cluster_mode, settings, tmp_path)
+    queues = {**cluster_mode.spark_queues, Drop.name: "governance"}
+    govern(replace(cluster_mode, spark_queues=queues), settings, tmp_path)
     made = ActLake(cluster_mode, uuid.uuid4().hex[:8])
     made.fs.make_directories(made.root, mode=0o700)
     yield made

@@ -1,13 +1,15 @@
 """Hadoop's properties are written where each client reads them after its own defaults."""
 
+import html
+import re
 from dataclasses import replace
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 from portal.lake.ids import LakeId
 from portal.spark.masters.hadoop_conf import write_hadoop_conf
 from tests.support.lakes import local_lake
 
+_PROPERTY = re.compile(r"<name>(.*?)</name><value>(.*?)</value>")
 _PROPERTIES = {
     "yarn.resourcemanager.address": "rm.example.org:8032",
     "dfs.nameservices": "lake",
@@ -16,8 +18,8 @@ _PROPERTIES = {
 
 
 def read(path: Path) -> dict[str, str]:
-    rows = ET.parse(path).getroot().iter("property")
-    return {str(row.findtext("name")): str(row.findtext("value")) for row in rows}
+    rows = _PROPERTY.findall(path.read_text(encoding="utf-8"))
+    return {name: html.unescape(value) for name, value in rows}
 
 
 def test_each_property_is_in_the_file_of_its_client(tmp_path: Path) -> None:

@@ -26,8 +26,8 @@ _LARGE_DRIVER = (
 )
 _FULL = (
     "Failed to submit application_1795906315882_0006 to YARN : org.apache.hadoop.security."
-    "AccessControlException: Queue root.narrow already has 1 applications, cannot accept submission "
-    "of application: application_1795906315882_0006"
+    "AccessControlException: Queue root.narrow already has 1 applications, cannot accept "
+    "submission of application: application_1795906315882_0006"
 )
 
 
