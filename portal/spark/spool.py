@@ -7,7 +7,7 @@ Progress files are numbered and never appended to: a growing file cannot be read
 import contextlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -57,6 +57,12 @@ class Progress:
     ) -> "Progress":
         """Build a step with its instant as ISO text."""
         return cls(n, phase, done, total, message, at.astimezone(UTC).isoformat())
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> "Progress":
+        """Read a step; what a driver of a newer release says beside it is left out."""
+        known = {one.name for one in fields(cls)}
+        return cls(**{name: value for name, value in data.items() if name in known})
 
 
 class Spool:
@@ -111,7 +117,7 @@ class Spool:
             for name in names
             if name.startswith(_PROGRESS) and int(name[len(_PROGRESS) : -len(".json")]) > n
         ]
-        return [Progress(**self._read(name)) for name in wanted]
+        return [Progress.read(self._read(name)) for name in wanted]
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
         """Write the end of the job; the last thing it does."""
