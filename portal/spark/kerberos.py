@@ -14,7 +14,11 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
 
 HADOOP_CONFIGURATION = "HADOOP_CONF_DIR"
-_JAVA_OPTIONS = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
+_JAVA_OPTIONS = (
+    "spark.driver.extraJavaOptions",
+    "spark.executor.extraJavaOptions",
+    "spark.yarn.am.extraJavaOptions",
+)
 
 
 def kerberos_settings(config: LakeConfig, settings: Mapping[str, str]) -> dict[str, str]:
@@ -70,6 +74,9 @@ def kerberos_environment(config: LakeConfig, folder: Path) -> dict[str, str]:
     }
     if CONFIGURATION in os.environ:
         found[CONFIGURATION] = os.environ[CONFIGURATION]
+    if kerberos.krb5_conf:
+        # Where the driver runs elsewhere, its options are not those of spark-submit itself.
+        found["SPARK_SUBMIT_OPTS"] = f"-Djava.security.krb5.conf={kerberos.krb5_conf}"
     if HADOOP_CONFIGURATION not in os.environ:
         _write_configuration(config, folder)
         found[HADOOP_CONFIGURATION] = str(folder)

@@ -30,7 +30,7 @@ class KerberizedHdfs(Hdfs):
     ) -> None:
         """Take how calls and data are protected (`authentication`, `integrity`, `privacy`).
 
-        `token_seconds`: after this a delegation token must be renewed; it lives 4 times that.
+        `token_seconds`: after this a delegation token must be renewed; it lives twice that.
         """
         super().__init__(var, ledger=ledger)
         self.kdc = kdc
@@ -85,7 +85,7 @@ class KerberizedHdfs(Hdfs):
             # Its web pages would need certificates; data go by SASL without them.
             "ignore.secure.ports.for.testing": "true",
             "dfs.namenode.delegation.token.renew-interval": renewal,
-            "dfs.namenode.delegation.token.max-lifetime": str(self.token_seconds * 4000),
+            "dfs.namenode.delegation.token.max-lifetime": str(self.token_seconds * 2000),
         }
 
 
@@ -108,7 +108,7 @@ class KerberizedMetastore(Metastore):
             "metastore.kerberos.principal": kdc.principal(f"hive/{HOST}"),
             "metastore.kerberos.keytab.file": str(kdc.keytab("hive")),
             "metastore.cluster.delegation.token.renew-interval": f"{hdfs.token_seconds}s",
-            "metastore.cluster.delegation.token.max-lifetime": f"{hdfs.token_seconds * 4}s",
+            "metastore.cluster.delegation.token.max-lifetime": f"{hdfs.token_seconds * 2}s",
         }
         super().__init__(
             var,

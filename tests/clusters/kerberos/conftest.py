@@ -8,9 +8,9 @@ from portal.connectors.kerberos.settings import CONFIGURATION
 from stack.kdc_assets import fetch_kdc
 from stack.kerberized_stack import KerberizedStack
 
-# Tickets and tokens end while the longer tests run. A token lives four times as long as it goes
-# unrenewed; Kerberos allows clocks to differ by five minutes, so a ticket of less is not refused.
-TOKEN_SECONDS = 60
+# After this a delegation token must be renewed, and after twice that it is over: programs that run
+# longer need new ones.
+TOKEN_SECONDS = 45
 
 
 @pytest.fixture(scope="session")

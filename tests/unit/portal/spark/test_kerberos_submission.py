@@ -67,6 +67,7 @@ def test_options_of_the_lakes_own_stay_beside_the_realm(lake: LakeConfig, tmp_pa
     assert settings["spark.executor.extraJavaOptions"] == f"-Dsites=own {realm}"
     assert "-Duser.timezone=UTC" in settings["spark.driver.extraJavaOptions"]
     assert settings["spark.driver.extraJavaOptions"].endswith(realm)
+    assert settings["spark.yarn.am.extraJavaOptions"] == realm
 
 
 def test_a_standalone_master_is_refused_with_a_reason(lake: LakeConfig, tmp_path: Path) -> None:
@@ -85,6 +86,7 @@ def test_a_driver_finds_the_cluster_secured_before_it_reads_settings(
         "KRB5CCNAME": f"MEMORY:lakewarden@EXAMPLE.COM:{lake.kerberos.keytab}",
         "KRB5_CLIENT_KTNAME": f"FILE:{lake.kerberos.keytab}",
         CONFIGURATION: "/etc/lake/krb5.conf",
+        "SPARK_SUBMIT_OPTS": "-Djava.security.krb5.conf=/etc/lake/krb5.conf",
         HADOOP_CONFIGURATION: str(folder),
     }
     text = (folder / "core-site.xml").read_text(encoding="utf-8")
