@@ -2,7 +2,15 @@
 
 from collections.abc import Callable, Sequence
 
-PARTS: Sequence[Callable[[], bool]] = ()
+from stack.assets import compile_java
+
+
+def compile_ha_hdfs() -> bool:
+    """Compile the processes of a highly available HDFS."""
+    return compile_java("HaHdfs", jars="hdfs", target="ha-hdfs")
+
+
+PARTS: Sequence[Callable[[], bool]] = (compile_ha_hdfs,)
 """What is fetched; each says False where it was there already, and raises StackError."""
 
 

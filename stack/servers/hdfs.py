@@ -11,12 +11,12 @@ from stack.process import LOOPBACK, SHORT_LIVED_JVM, free_port
 from stack.servers.base import Server
 from stack.servers.metastore import site_xml
 
-_LOG4J = """log4j.rootLogger=WARN,console
+LOG4J = """log4j.rootLogger=WARN,console
 log4j.appender.console=org.apache.log4j.ConsoleAppender
 log4j.appender.console.layout=org.apache.log4j.PatternLayout
 log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c: %m%n
 """
-_GROUPS = "root=supergroup;alice=alice;bob=bob,analysts;etl=etl,analysts;lakewarden=supergroup"
+GROUPS = "root=supergroup;alice=alice;bob=bob,analysts;etl=etl,analysts;lakewarden=supergroup"
 
 
 class Hdfs(Server):
@@ -52,7 +52,7 @@ class Hdfs(Server):
         core = {
             "fs.defaultFS": self.uri,
             "hadoop.tmp.dir": str(self.directory / "tmp"),
-            "hadoop.user.group.static.mapping.overrides": _GROUPS,
+            "hadoop.user.group.static.mapping.overrides": GROUPS,
             "hadoop.proxyuser.root.hosts": "*",
             "hadoop.proxyuser.root.groups": "*",
         }
@@ -79,7 +79,7 @@ class Hdfs(Server):
         }
         (self.conf / "core-site.xml").write_text(site_xml(core), encoding="utf-8")
         (self.conf / "hdfs-site.xml").write_text(site_xml(hdfs), encoding="utf-8")
-        (self.conf / "log4j.properties").write_text(_LOG4J, encoding="utf-8")
+        (self.conf / "log4j.properties").write_text(LOG4J, encoding="utf-8")
 
     def command(self) -> Sequence[str]:
         """Return the argv of the one JVM."""
