@@ -127,7 +127,7 @@ def test_a_look_after_a_lost_answer_asks_no_name_node_whose_time_is_over(
     ha: HaHdfs, behind: Lines
 ) -> None:
     """A revived NameNode shows the past until it must write: the confirmation makes it."""
-    place, lines = behind
+    place, _ = behind
     straight = HdfsFileSystem(
         "lake",
         user="lakewarden",
