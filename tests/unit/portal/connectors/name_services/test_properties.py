@@ -70,7 +70,8 @@ def test_reads_from_observers_are_refused() -> None:
     with pytest.raises(ExternalFailure, match="must not read from observers"):
         _lake(hadoop_conf=conf)
     plain = provider.replace("ObserverRead", "ConfiguredFailover")
-    assert _lake(hadoop_conf={**CONF, "dfs.client.failover.proxy.provider.lake": plain})
+    conf["dfs.client.failover.proxy.provider.lake"] = plain
+    assert _lake(hadoop_conf=conf).hadoop_conf == conf
 
 
 def test_another_name_node_comes_first_in_each_turn() -> None:
