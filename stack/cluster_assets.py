@@ -3,11 +3,22 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from stack.assets import fetch_jars
+from stack.assets import compile_java, fetch_jars
 from stack.kdc_assets import fetch_kdc
 from stack.promtool import fetch_promtool
 
-PARTS: Sequence[Callable[[], bool]] = (fetch_kdc, fetch_promtool, partial(fetch_jars, "yarn"))
+
+def compile_ha_hdfs() -> bool:
+    """Compile the processes of a highly available HDFS."""
+    return compile_java("HaHdfs", jars="hdfs", target="ha-hdfs")
+
+
+PARTS: Sequence[Callable[[], bool]] = (
+    fetch_kdc,
+    fetch_promtool,
+    partial(fetch_jars, "yarn"),
+    compile_ha_hdfs,
+)
 """What is fetched; each says False where it was there already, and raises StackError."""
 
 

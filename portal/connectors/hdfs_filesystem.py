@@ -6,6 +6,7 @@ job asks the JVM. As whom a call is made is `hdfs_user`.
 
 import contextlib
 import copy
+import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -28,6 +29,8 @@ from portal.connectors.file_status import (
 from portal.connectors.hdfs_user import turns
 from portal.connectors.kerberos.settings import Kerberos
 from portal.connectors.kerberos.tickets import is_login_failure, login, login_failure
+from portal.connectors.name_services.client import NameServiceClient
+from portal.connectors.name_services.properties import turned
 from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
 from portal.lake.paths import LakePath
 
@@ -44,8 +47,14 @@ _ANSWERS = (
     IsADirectoryError,
     PermissionError,
 )
+# The library quotes Java's stack traces, in which "AccessController" stands whatever went wrong.
+_STACK_TRACE = re.compile(r"\n|\\n")
 # Answers by which a NameNode says that it cannot decide now.
 _NOT_NOW = ("StandbyException", "RetriableException", "SafeModeException", "ObserverRetryOnActive")
+# The first may end a NameNode whose time is over, and find that nobody answers.
+_CONFIRMATIONS = 3
+# Directories of backups, in which nobody else changes anything.
+_OWN_MODE = 0o700
 _ACTIONS = ("---", "--x", "-w-", "-wx", "r--", "r-x", "rw-", "rwx")
 
 
@@ -55,18 +64,23 @@ def _client(
     user: str | None,
     settings: frozenset[tuple[str, str]],
     kerberos: Kerberos | None,
-) -> hdfs_native.Client:
+) -> NameServiceClient:
     """Make a client, one a user: its connections belong to whoever opened them."""
-    with turns.of(user):
-        return hdfs_native.Client(
-            f"hdfs://{authority}",
-            config={
-                "dfs.client.socket-timeout": str(_TIMEOUT_MS),
-                "dfs.client.use.datanode.hostname": "true",
-                **dict(settings),
-            },
-            **(login(kerberos) if kerberos else {}),
-        )
+    config = {
+        "dfs.client.socket-timeout": str(_TIMEOUT_MS),
+        "dfs.client.use.datanode.hostname": "true",
+        # With the library's waits between them about 20 s: a failover may be under way.
+        "dfs.client.failover.max.attempts": "9",
+        **dict(settings),
+    }
+    log_in = login(kerberos) if kerberos else {}
+
+    def make(n: int) -> hdfs_native.Client:
+        own = turned(config, authority, n)
+        with turns.of(user):
+            return hdfs_native.Client(f"hdfs://{authority}", config=own, **log_in)
+
+    return NameServiceClient(make)
 
 
 class HdfsFileSystem:
@@ -161,12 +175,13 @@ class HdfsFileSystem:
                 self._client.rename(source.path, target.path, overwrite=False)
         except PortalError as error:
             if not _is_answer(error.__cause__):
+                self._confirm(source, target)
                 raise lost_answer(source, target, error.message) from error
+            if any(name in error.message for name in _NOT_NOW):
+                raise
             code = self._refusal_code(source, target)
             if code is not None:
                 raise stale_path(code, source if code == MISSING else target) from error
-            if any(name in error.message for name in _NOT_NOW):
-                raise
             raise _refused(error.message, source) from error
 
     def sync_directories(self, paths: Iterable[LakePath]) -> None:
@@ -174,8 +189,13 @@ class HdfsFileSystem:
 
     def read(self, path: LakePath) -> bytes:
         """Read a whole small file."""
-        with self._call(path), self._client.read(path.path) as file:
-            return bytes(file.read())
+
+        def read(client: hdfs_native.Client) -> bytes:
+            with client.read(path.path) as file:
+                return bytes(file.read())
+
+        with self._call(path):
+            return self._client.within(read)
 
     def write_new(self, path: LakePath, data: bytes) -> None:
         """Write beside, close, then rename without replacing."""
@@ -298,10 +318,40 @@ class HdfsFileSystem:
 
     def _write_natively(self, path: LakePath, data: bytes) -> None:
         options = hdfs_native.WriteOptions(permission=0o600, create_parent=False)
-        with self._client.create(path.path, options) as writer:
-            writer.write(data)
-            if data:
-                writer.hsync()
+
+        def write(client: hdfs_native.Client) -> None:
+            with client.create(path.path, options) as writer:
+                writer.write(data)
+                if data:
+                    writer.hsync()
+
+        self._client.within(write)
+
+    def _confirm(self, source: LakePath, target: LakePath) -> None:
+        """Write an edit that changes nothing, so that a look afterwards can be trusted.
+
+        A NameNode shows a rename before its journal has it, and one that was frozen during a
+        failover shows the past. Edits are written in order: when this one is, so are those before,
+        and the library goes on asking the NameNode that wrote it.
+
+        Raises:
+            ExternalFailure: no NameNode can write now, so looking would decide nothing.
+        """
+        reason = "neither parent directory is there"
+        for _ in range(_CONFIRMATIONS):
+            try:
+                found = [self.status(path.parent) for path in (target, source)]
+                there = [one for one in found if one is not None]
+                for one in sorted(there, key=lambda one: one.mode != _OWN_MODE)[:1]:
+                    self.set_modified(one.path, one.mtime_ms)
+                    return
+            except PortalError as error:
+                reason = error.message
+        raise _failed(
+            f"Nobody knows whether {source} was moved to {target}, and no NameNode can say "
+            f"for certain now: {reason}",
+            source,
+        )
 
     def _refusal_code(self, source: LakePath, target: LakePath) -> str | None:
         """Look why a rename was refused; None means that it was something else."""
@@ -335,21 +385,19 @@ def _fail(error: Exception, path: LakePath) -> NoReturn:
         raise NotVisible("fs.missing", f"{path} is not there.", path=path) from error
     if isinstance(error, FileExistsError):
         raise stale_path("fs.exists", path) from error
-    first_line = (str(error).splitlines() or [type(error).__name__])[0]
-    if isinstance(error, _ANSWERS) or "AccessControl" in first_line:
-        raise _refused(f"HDFS refused {path}: {first_line}", path) from error
-    raise ExternalFailure(
-        "fs.failed",
-        f"HDFS failed on {path}: {first_line}",
-        service="filesystem",
-        retryable=True,
-        path=path,
-    ) from error
+    said = _STACK_TRACE.split(str(error), maxsplit=1)[0] or type(error).__name__
+    if isinstance(error, _ANSWERS) or "AccessControlException" in said:
+        raise _refused(f"HDFS refused {path}: {said}", path) from error
+    raise _failed(f"HDFS failed on {path}: {said}", path) from error
 
 
 def _is_answer(error: BaseException | None) -> bool:
     """Whether an error is the NameNode's own answer; a lost one says nothing of what was done."""
     return isinstance(error, _ANSWERS) or "RPCError(" in str(error)
+
+
+def _failed(message: str, path: LakePath) -> ExternalFailure:
+    return ExternalFailure("fs.failed", message, service="filesystem", retryable=True, path=path)
 
 
 def _refused(message: str, path: LakePath) -> ExternalFailure:

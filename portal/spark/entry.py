@@ -1,11 +1,15 @@
 """The one outer door of jobs: `entry.py <module> <spool>` runs `module.run(spark, job)`.
 
+A third argument holds the lake's Hadoop properties as JSON, by which the spool is found: the
+request, which has them too, lies in it.
+
 Whatever happens ends in the spool's manifest: done with a result, failed with an error that says
 what to do, or cancelled. The traceback of the unexpected goes to the process's log only.
 """
 
 import ctypes
 import importlib
+import json
 import logging
 import logging.config
 import os
@@ -49,12 +53,15 @@ def main(argv: list[str]) -> int:
         return _run(*argv, beating=beating)
 
 
-def _run(module: str, address: str, *, beating: Heartbeat | SpoolBeat | None) -> int:
-    spool = _open_spool(address)
+def _run(
+    module: str, address: str, settings: str = "{}", *, beating: Heartbeat | SpoolBeat | None
+) -> int:
+    hadoop = json.loads(settings)
+    spool = _open_spool(address, settings=hadoop)
     job: JobContext | None = None
     try:
         if DEPLOYED_VARIABLE in os.environ:
-            beating = SpoolBeat(_open_spool(address))
+            beating = SpoolBeat(_open_spool(address, settings=hadoop))
             os.environ.update(spool.take_environment())
             begin_log()
         request = spool.read_request()
@@ -106,9 +113,11 @@ def die_with_parent() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _open_spool(address: str) -> Spool:
+def _open_spool(address: str, *, settings: Mapping[str, str]) -> Spool:
     root = LakePath.parse(address)
-    fs: FileSystem = HdfsFileSystem(root.authority) if root.scheme == "hdfs" else LocalFileSystem()
+    fs: FileSystem = LocalFileSystem()
+    if root.scheme == "hdfs":
+        fs = HdfsFileSystem(root.authority, settings=settings)
     return Spool(fs, root)
 
 

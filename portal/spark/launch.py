@@ -5,6 +5,7 @@ a program is alive as long as its process group on the launching host holds a pr
 """
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -184,7 +185,9 @@ def submit_argv(
             "--py-files",
             str(_zip_packages(log_file.with_suffix(".packages.zip"))),
         ]
-    return [*argv, str(ROOT / "portal" / "spark" / "entry.py"), module, spool]
+    argv += [str(ROOT / "portal" / "spark" / "entry.py"), module, spool]
+    # The driver opens its spool before Spark and the lake's settings, which lie there.
+    return [*argv, json.dumps(config.hadoop_conf)] if config.hadoop_conf else argv
 
 
 def driver_environment(config: LakeConfig, environment: Mapping[str, str]) -> dict[str, str]:

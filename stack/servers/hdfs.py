@@ -16,7 +16,7 @@ log4j.appender.console=org.apache.log4j.ConsoleAppender
 log4j.appender.console.layout=org.apache.log4j.PatternLayout
 log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c: %m%n
 """
-_GROUPS = "root=supergroup;alice=alice;bob=bob,analysts;etl=etl,analysts;lakewarden=supergroup"
+GROUPS = "root=supergroup;alice=alice;bob=bob,analysts;etl=etl,analysts;lakewarden=supergroup"
 
 
 class Hdfs(Server):
@@ -52,7 +52,7 @@ class Hdfs(Server):
         core = {
             "fs.defaultFS": self.uri,
             "hadoop.tmp.dir": str(self.directory / "tmp"),
-            "hadoop.user.group.static.mapping.overrides": _GROUPS,
+            "hadoop.user.group.static.mapping.overrides": GROUPS,
             "hadoop.proxyuser.root.hosts": "*",
             "hadoop.proxyuser.root.groups": "*",
         }
