@@ -3,6 +3,15 @@
 from django.apps import AppConfig
 from django.core.checks import Tags, register
 
+from portal.ui.frame.lakes import ObjectLake, register_object_lakes
+
+# What addresses name, and where the lake of each is found.
+OBJECT_LAKES = (
+    ObjectLake("run_id", "runs.Run"),
+    ObjectLake("notice_id", "notices.Notice"),
+    ObjectLake("view_id", "catalog.SavedView"),
+)
+
 
 class UiConfig(AppConfig):
     """The kit (`label ui`)."""
@@ -22,7 +31,6 @@ class UiConfig(AppConfig):
         from portal.ui.frame.converters import register_converters
         from portal.ui.frame.subject import register_subject_finder
         from portal.ui.menu import register_menu
-        from portal.ui.object_lakes import register as register_object_lakes
         from portal.ui.run_pictures import register_run_pictures
         from portal.ui.tables.history import register_history_tab
         from portal.ui.tables.page import stand_where_sent
@@ -33,7 +41,7 @@ class UiConfig(AppConfig):
         register_scope(Scope(METRICS_SCOPE, "Read the gauges of /metrics."))
         register_converters()
         register_menu()
-        register_object_lakes()
+        register_object_lakes("ui", *OBJECT_LAKES)
         register_home_card(failed_runs_card)
         register_run_pictures()
         register_history_tab()

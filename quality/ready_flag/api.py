@@ -5,8 +5,8 @@ from typing import Any
 from django.utils import timezone
 from rest_framework import serializers
 
-from portal.ui.api.lake_field import LakeField
 from portal.ui.api.operations import ApiView, operation
+from portal.ui.api.serializers import LakeField
 from quality.ready_flag.services.marking import Mark, Marked, partitions_mark
 
 SCOPE = "readiness"

@@ -31,6 +31,7 @@ OUTER_DOORS = {
     "refresh/worker/services/worker.py": "an unexpected error costs a table one turn",
     "tasks/schedule.py": "a tick or kind that breaks must not keep the others from their turn",
     "tasks/supervise.py": "a kind that breaks must not keep other runs from being polled",
+    "tasks/each_lake.py": "an unexpected error costs a lake one turn",
     "tasks/loops.py": "an unexpected error costs a loop one turn",
 }
 # What we wrote ourselves below static/: everything else is unpacked at set-up and never committed.

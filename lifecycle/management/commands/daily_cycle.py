@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from lifecycle.schedule.services import daily_cycle
-from portal.access.lake_words import lake_word
+from portal.access.lakes import lake_word
 from portal.lake.errors import PortalError
 
 

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from lifecycle.core.domain.modes import DatabaseMode, can_change
 from lifecycle.databases.services.modes import ModeChange, database_mode_change
 from lifecycle.inventory.selectors.findings import mode_of
-from portal.access.lake_words import lake_word
+from portal.access.lakes import lake_word
 from portal.access.models import User
 from portal.access.shell import user_named
 from portal.lake.errors import PortalError

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from lifecycle.rules.services.path_templates import TemplateChange, path_template_change
-from portal.access.lake_words import lake_word
+from portal.access.lakes import lake_word
 from portal.access.shell import user_named
 from portal.lake.errors import PortalError
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from optimizer.schedule.services import advice_day
-from portal.access.lake_words import lake_word
+from portal.access.lakes import lake_word
 from portal.lake.errors import PortalError
 
 

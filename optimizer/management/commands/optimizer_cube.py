@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from optimizer.cubes.services.definitions import cube_declare
 from optimizer.iceberg.tables.selectors.tables import tables_named
-from portal.access.lake_words import lake_word
+from portal.access.lakes import lake_word
 from portal.access.shell import user_named
 from portal.lake.errors import PortalError
 

@@ -10,7 +10,7 @@ from optimizer.policies.domain.formats import POLICY_SCHEMAS, TableFormat
 from optimizer.policies.domain.values import write_values
 from optimizer.policies.selectors.policies import policy_current
 from optimizer.policies.services.policies import PolicyChange, policy_set
-from portal.access.lake_words import lake_word
+from portal.access.lakes import lake_word
 from portal.access.shell import user_named
 from portal.lake.errors import PortalError
 from portal.played import instant

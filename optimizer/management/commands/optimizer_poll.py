@@ -8,8 +8,7 @@ from django.utils import timezone
 
 from optimizer.discovery.services.poll import poll_request
 from optimizer.models import IcebergTable
-from portal.access.lake_words import lake_word
-from portal.access.lakes import get_lake
+from portal.access.lakes import get_lake, lake_word
 from portal.lake.errors import PortalError
 from portal.runs.domain import RunState
 from portal.runs.requests.services import run_drive

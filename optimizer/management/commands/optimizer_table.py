@@ -10,7 +10,7 @@ from optimizer.core.domain.tasks import TaskKind
 from optimizer.core.services.actions import table_pause, table_resume
 from optimizer.iceberg.planner.services.actions import dry_run, kind_for_now, optimize_now
 from optimizer.models import IcebergTable
-from portal.access.lake_words import lake_word
+from portal.access.lakes import lake_word
 from portal.lake.errors import PortalError
 
 

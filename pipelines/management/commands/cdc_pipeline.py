@@ -17,7 +17,7 @@ from pipelines.cdc.control.domain.spec import (
 from pipelines.cdc.control.services.pipelines import pipeline_create
 from pipelines.cdc.control.services.testing import checked_source
 from portal.access.actors import Actor
-from portal.access.lake_words import lake_word
+from portal.access.lakes import lake_word
 from portal.lake.errors import PortalError
 
 _KAFKA = {

@@ -11,7 +11,7 @@ from pipelines.incremental.domain.definitions import read_layer
 from pipelines.incremental.models import EVERY_MINUTES
 from pipelines.incremental.services.declaring import Timing, layer_create
 from pipelines.management.commands.cdc_pipeline import AT_THE_SHELL
-from portal.access.lake_words import lake_word
+from portal.access.lakes import lake_word
 from portal.lake.errors import PortalError
 
 

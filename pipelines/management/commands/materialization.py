@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from pipelines.materialized.models import EVERY_MINUTES
 from pipelines.materialized.services.definitions import Wanted, materialization_create
-from portal.access.lake_words import lake_word
+from portal.access.lakes import lake_word
 from portal.access.shell import user_named
 from portal.lake.errors import PortalError
 

@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 from weakref import WeakKeyDictionary
 
+from django.apps import apps
 from django.core.exceptions import ValidationError
-from django.db.models import Model
 from django.http import HttpRequest, QueryDict
 from django.urls import Resolver404, resolve, reverse
 
@@ -31,7 +31,8 @@ class ObjectLake:
     """How the lake of an object is found by the value that stands in its addresses."""
 
     value: str
-    model: type[Model]
+    model: str
+    """The model by its label; rooms say this before their models are loaded."""
     field: str = "pk"
     lake: str = "lake"
     """The column, or the way to it over relations."""
@@ -161,7 +162,7 @@ def _object_lake(request: HttpRequest) -> str:
 
 def _read(row: ObjectLake, value: object) -> str:
     try:
-        found = row.model._default_manager.filter(**{row.field: value})
+        found = apps.get_model(row.model)._default_manager.filter(**{row.field: value})
         return str(found.order_by().values_list(row.lake, flat=True).first() or "")
     except (ValidationError, ValueError, OverflowError):
         return ""  # no such object can be

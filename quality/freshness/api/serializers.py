@@ -4,8 +4,8 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from portal.ui.api.lake_field import LakeField
 from portal.ui.api.old_names import OldNames
+from portal.ui.api.serializers import LakeField
 from quality.freshness.domain.cadence import TimeFormat
 from quality.freshness.models import KEY_LENGTH
 from quality.freshness.services.declaring import LONGEST_MINUTES, MOST_SOURCES, Declared

@@ -7,8 +7,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from portal.access.lake_words import lake_word
-from portal.access.lakes import get_lake
+from portal.access.lakes import get_lake, lake_word
 from portal.access.models import User
 from portal.access.shell import user_named
 from portal.connectors.metastore import Metastore

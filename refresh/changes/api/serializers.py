@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from portal.ui.api.lake_field import LakeField
+from portal.ui.api.serializers import LakeField
 
 
 class WrittenSerializer(serializers.Serializer[Any]):
