@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-PARTS: Sequence[Callable[[], bool]] = ()
+from stack.deploy_assets import fetch_deploy_programs
+
+PARTS: Sequence[Callable[[], bool]] = (fetch_deploy_programs,)
 """What is fetched; each says False where it was there already, and raises StackError."""
 
 
