@@ -103,7 +103,7 @@ def noted(action: str) -> None:
 def test_a_backup_amid_a_drop_loses_nothing_and_drops_nothing_twice(
     portal: ActPortal, parts: TableName, tmp_path: Path
 ) -> None:
-    items = portal.lake.items(parts)
+    before, items = portal.lake.snapshot(parts), portal.lake.items(parts)
     dropping, queued = portal.new_run("drop"), waiting_work()
     Run.objects.filter(pk=dropping.pk).update(state=RunState.RUNNING)
     act_prepare(dropping, root=str(portal.lake.root), day=DAY, now=instant())
@@ -153,6 +153,9 @@ def test_a_backup_amid_a_drop_loses_nothing_and_drops_nothing_twice(
     ]
     with pytest.raises(NotAllowed, match="restore_portal started the emergency stop"):
         portal.restore()
+    EmergencyStop.objects.update(is_open=None, released_by="two admins", released_at=instant())
+    portal.restore()
+    assert portal.lake.snapshot(parts) == before
 
 
 def test_a_trial_in_another_database_changes_nothing_of_the_portal(
