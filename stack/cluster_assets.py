@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from stack.assets import compile_java, fetch_jars
+from stack.deploy_assets import fetch_deploy_programs
 from stack.kdc_assets import fetch_kdc
 from stack.promtool import fetch_promtool
 
@@ -18,6 +19,7 @@ PARTS: Sequence[Callable[[], bool]] = (
     fetch_promtool,
     partial(fetch_jars, "yarn"),
     compile_ha_hdfs,
+    fetch_deploy_programs,
 )
 """What is fetched; each says False where it was there already, and raises StackError."""
 

@@ -1,4 +1,4 @@
-"""Reads secrets from the files that settings name, each time anew."""
+"""Reads secrets from the files that settings name at each use."""
 
 from pathlib import Path
 

@@ -14,7 +14,13 @@ from typing import Any
 
 import django
 
-MANIFEST: dict[str, Any] = {"outcome": "done", "error": None, "result": {"n": 7}, "log": [], "of_old": True}
+MANIFEST: dict[str, Any] = {
+    "outcome": "done",
+    "error": None,
+    "result": {"n": 7},
+    "log": [],
+    "of_old": True,
+}
 # What the former release wrote has no application's id; what a later one writes has more.
 PROGRESS = {
     "n": 1,

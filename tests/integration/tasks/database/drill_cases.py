@@ -22,6 +22,7 @@ from lifecycle.backup.services.fencing import act_prepare
 from lifecycle.backup.services.ingesting import backups_rebuild
 from portal.audit.models import AuditEvent
 from portal.audit.services import audit_record, audit_verify
+from portal.lake.errors import NotAllowed
 from portal.lake.names import TableName
 from portal.notices.models import Notice, NoticeState
 from portal.runs.domain import RunState
@@ -146,7 +147,13 @@ def test_a_backup_amid_a_drop_loses_nothing_and_drops_nothing_twice(
         (1, BackupState.DROPPED),
         (2, BackupState.DROPPED),
     ]
-    assert AuditEvent.objects.filter(action="item.dropped").count() == 2
+    dropped = AuditEvent.objects.filter(action="item.dropped")
+    assert sorted(dropped.values_list("object_id", flat=True)) == [
+        f"{parts}/dt={value}" for value in "abc"
+    ]
+    with pytest.raises(NotAllowed, match="restore_portal started the emergency stop"):
+        portal.restore()
+    EmergencyStop.objects.update(is_open=None, released_by="two admins", released_at=instant())
     portal.restore()
     assert portal.lake.snapshot(parts) == before
 
