@@ -22,7 +22,7 @@ from portal.runs.requests.services import run_request
 from tests.support.act_jobs import drop_params
 from tests.support.act_lake import DAY, ActLake
 
-WAIT_SECONDS = 110.0
+WAIT_SECONDS = 300.0
 
 
 class Drop(RunKind):
