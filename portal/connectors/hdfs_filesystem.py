@@ -10,7 +10,6 @@ import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
 from types import MappingProxyType
 from typing import NoReturn
 
@@ -28,9 +27,8 @@ from portal.connectors.file_status import (
 )
 from portal.connectors.hdfs_user import turns
 from portal.connectors.kerberos.settings import Kerberos
-from portal.connectors.kerberos.tickets import is_login_failure, login, login_failure
-from portal.connectors.name_services.client import NameServiceClient
-from portal.connectors.name_services.properties import turned
+from portal.connectors.kerberos.tickets import is_login_failure, login_failure
+from portal.connectors.name_services.opening import open_client
 from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
 from portal.lake.paths import LakePath
 
@@ -38,7 +36,6 @@ from portal.lake.paths import LakePath
 # are the system's own (FileNotFoundError, OSError) or ours.
 Writer = Callable[[LakePath, bytes], None]
 
-_TIMEOUT_MS = 30_000
 # What the library raises for an answer of the NameNode; any other OSError is a broken connection.
 _ANSWERS = (
     FileNotFoundError,
@@ -58,31 +55,6 @@ _OWN_MODE = 0o700
 _ACTIONS = ("---", "--x", "-w-", "-wx", "r--", "r-x", "rw-", "rwx")
 
 
-@lru_cache(maxsize=32)
-def _client(
-    authority: str,
-    user: str | None,
-    settings: frozenset[tuple[str, str]],
-    kerberos: Kerberos | None,
-) -> NameServiceClient:
-    """Make a client, one a user: its connections belong to whoever opened them."""
-    config = {
-        "dfs.client.socket-timeout": str(_TIMEOUT_MS),
-        "dfs.client.use.datanode.hostname": "true",
-        # With the library's waits between them about 20 s: a failover may be under way.
-        "dfs.client.failover.max.attempts": "9",
-        **dict(settings),
-    }
-    log_in = login(kerberos) if kerberos else {}
-
-    def make(n: int) -> hdfs_native.Client:
-        own = turned(config, authority, n)
-        with turns.of(user):
-            return hdfs_native.Client(f"hdfs://{authority}", config=own, **log_in)
-
-    return NameServiceClient(make)
-
-
 class HdfsFileSystem:
     """One name service, as one user; without `acls` a listing is one call, whatever lies there."""
 
@@ -98,7 +70,7 @@ class HdfsFileSystem:
         """`settings`: properties of Hadoop; with `kerberos` its principal is the user."""
         self._authority = authority
         self._user = user
-        self._client = _client(authority, user, frozenset(settings.items()), kerberos)
+        self._client = open_client(authority, user, frozenset(settings.items()), kerberos)
         self._has_acls = acls
         self._kerberos = kerberos
         self._write: Writer = self._write_natively

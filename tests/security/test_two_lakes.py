@@ -140,7 +140,7 @@ def test_what_changes_something_and_a_program_have_to_say_which_lake(
 
 def test_a_lake_that_is_none_is_not_found(target: Target, two: TwoLakes) -> None:
     client = target.client("admin")
-    for path in ("/tables/?lake=mian", "/api/v1/runs/?lake=mian"):
+    for path in ("/tables/?lake=mainn", "/api/v1/runs/?lake=mainn"):
         answer = client.get(path)
         assert answer.status_code == 404
         assert "lake.unknown" in text_of(answer)

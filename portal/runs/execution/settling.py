@@ -93,15 +93,23 @@ def manifest_of(run: Run) -> dict[str, Any]:
     if run.result is not None:
         return {"outcome": "done", "error": None, "result": run.result, "log": []}
     manifest = open_spool(run).read_manifest() if run.spool else None
+    if manifest is not None and not _has_no_session(manifest):
+        return manifest
+    tail = _tail(run)
+    # Words of a job that has begun are no refusal, whatever they look like.
+    may_be_refused = not run.progress_n and not run.cancel_requested_by
+    refusal = refusal_in(tail) if may_be_refused and is_yarn(get_lake(run.lake)) else None
+    if refusal is not None:
+        return {"outcome": "failed", "error": refusal.as_dict(), "result": {}, "log": tail}
     if manifest is not None:
         return manifest
     outcome = "cancelled" if run.cancel_requested_by else "died"
-    tail = _tail(run)
-    # Words of a job that has begun are no refusal, whatever they look like.
-    refusal = refusal_in(tail) if outcome == "died" and not run.progress_n else None
-    if refusal is not None and is_yarn(get_lake(run.lake)):
-        return {"outcome": "failed", "error": refusal.as_dict(), "result": {}, "log": tail}
     return {"outcome": outcome, "error": None, "result": {}, "log": tail}
+
+
+def _has_no_session(manifest: dict[str, Any]) -> bool:
+    """Whether a driver got no session of Spark: on YARN's client master its refusal is told so."""
+    return (manifest.get("error") or {}).get("code") == "spark.failed"
 
 
 def run_give_up(run: Run, error: dict[str, Any], *, acting: bool, now: datetime) -> None:

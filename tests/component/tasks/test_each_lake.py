@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from portal.connectors.lake_config import LakeConfig
 from portal.events.models import EventPosition
+from portal.events.services import follow_once
 from portal.lake.errors import ExternalFailure
 from portal.lake.ids import LakeId
 from portal.runs.models import Run
@@ -157,7 +158,7 @@ def test_a_metastore_that_is_away_or_answers_garbage_fails_its_own_follower_alon
     entries[LAKE] |= {"thrift_port": garbage if is_there else 1, "metastore_timeout_seconds": 5}
     settings.LAKEWARDEN_LAKES.write_text(json.dumps(entries), encoding="utf-8")
     with pytest.raises(ExternalFailure) as refused:
-        follow.follow_once(LAKE, timezone.now)
+        follow_once(LAKE, timezone.now)
     assert refused.value.fields["service"] == "metastore"
 
 

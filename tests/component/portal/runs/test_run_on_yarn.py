@@ -1,6 +1,5 @@
 """Runs whose driver is on YARN: followed, taken over and ended by their tag."""
 
-import os
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +15,6 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
 from portal.runs.claims.services import run_to_settling
 from portal.runs.domain import RunState
-from portal.runs.execution import cluster_signs
 from portal.runs.execution.deployment import deployment_of
 from portal.runs.execution.polling import run_poll
 from portal.runs.execution.steps import run_step
@@ -171,10 +169,10 @@ def test_a_driver_that_said_its_end_is_waited_for_no_longer(now: datetime, yarn:
 
 
 def test_passwords_go_by_the_spool_and_are_removed_when_nobody_took_them(
-    now: datetime, yarn: FakeYarn
+    now: datetime, yarn: FakeYarn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kind = noting(JobKind)
-    kind.environment = lambda run: {"LW_SECRET": "told to nobody"}
+    monkeypatch.setattr(kind, "environment", lambda _run: {"LW_SECRET": "told to nobody"})
     run = submitted(now, "test.job")
     spool = open_spool(run)
     deployment = deployment_of(run, kind, spool)
@@ -182,7 +180,7 @@ def test_passwords_go_by_the_spool_and_are_removed_when_nobody_took_them(
     assert file.stat().st_mode & 0o777 == 0o600
     assert spool.read_part("environment.json")["LW_SECRET"] == "told to nobody"
     assert "told to nobody" not in str(deployment.environment) + str(deployment.config)
-    assert os.path.isdir(deployment.environment["HADOOP_CONF_DIR"])
+    assert Path(deployment.environment["HADOOP_CONF_DIR"]).is_dir()
     run_to_settling(run, now=timezone.now())
     run_step(run.pk, holder="w")
     assert not file.exists()
@@ -193,17 +191,21 @@ def test_a_queue_for_a_kind_that_there_is_not_is_refused(
 ) -> None:
     noting(JobKind)
     run = submitted(now, "test.job")
-    write_lake(replace(lake, spark_queues={"lifecycle.dorp": "q"}), tmp_path / "lakes.json")
-    with pytest.raises(ExternalFailure, match="names lifecycle.dorp") as refused:
+    write_lake(replace(lake, spark_queues={"lifecycle.drops": "q"}), tmp_path / "lakes.json")
+    with pytest.raises(ExternalFailure, match=r"names lifecycle\.drops") as refused:
         deployment_of(run, get_kind("test.job"), open_spool(run))
     assert refused.value.code == "config.spark_queues"
 
 
+@pytest.mark.parametrize("told", [None, "spark.failed"], ids=["cluster", "client"])
 def test_yarn_s_refusal_is_the_run_s_error_and_is_not_tried_again(
-    now: datetime, yarn: FakeYarn
+    now: datetime, yarn: FakeYarn, told: str | None
 ) -> None:
     noting(JobKind)
     run = submitted(now, "test.job")
+    if told is not None:
+        error = {"code": told, "message": "Spark failed: no context", "fields": {}}
+        open_spool(run).write_manifest({"outcome": "failed", "error": error, "result": {}})
     log_file(run).parent.mkdir(exist_ok=True)
     log_file(run).write_text("YarnException: submitted by user x to unknown queue: nope\n")
     run_to_settling(run, now=timezone.now())
@@ -222,7 +224,7 @@ def test_a_driver_on_yarn_is_silent_when_its_counters_stand_still(
     watch(now=now + timedelta(seconds=31))
     run.refresh_from_db()
     spool, clock = open_spool(run), [time.monotonic()]
-    monkeypatch.setattr(cluster_signs.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     for n, seconds, silent in [(1, 0, False), (2, 30, False), (2, 30, True), (3, 30, False)]:
         spool.write_beat({"driver": n, "jvm": n})
         clock[0] += seconds
