@@ -1,6 +1,6 @@
 """Tells for how long a driver on a cluster has been silent, from the counters in its spool.
 
-Remembered by the process that polls: one that starts anew counts from what it sees first.
+Remembered by the process that polls: one that was started again counts from what it sees first.
 """
 
 import time

@@ -12,8 +12,10 @@ def bitmap_of(rows: NDArray[Any]) -> BitMap:
     """Return the bitmap of these row numbers.
 
     By way of `array`, which pyroaring takes in one piece; numpy's own it would take one by one.
+    Without runs, which `packed` finds at the end: found in parts, a tie of lengths keeps them, and
+    the same rows would have other bytes.
     """
-    return BitMap(array("I", rows.astype(np.uint32).tobytes()))
+    return BitMap(array("I", rows.astype(np.uint32).tobytes()), optimize=False)
 
 
 def packed(bitmap: BitMap) -> bytes:

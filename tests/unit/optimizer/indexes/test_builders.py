@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from optimizer.indexes.domain.builders import Built, IndexBuilder, Refused, Wanted, blob_of
@@ -32,6 +32,7 @@ def built(
     return builder.finish()
 
 
+@example(rows=[None, "", None, None, None, None], cut=1, kind=Kind.BITMAP)
 @given(st.lists(st.text(max_size=6) | st.none()), st.integers(0, 50), st.sampled_from(Kind))
 def test_chunks_do_not_matter(rows: list[str | None], cut: int, kind: Kind) -> None:
     whole = built(TEXT, Wanted(kind), [rows])
