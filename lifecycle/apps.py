@@ -4,6 +4,8 @@ from importlib import import_module
 
 from django.apps import AppConfig
 
+from portal.ui.frame.lakes import ObjectLake, register_object_lakes
+
 CAPABILITIES = (
     "backup",
     "core",
@@ -19,6 +21,22 @@ CAPABILITIES = (
     "restore_tests",
     "schedule",
 )
+# What addresses name, and where the lake of each is found.
+OBJECT_LAKES = (
+    ObjectLake("plan_id", "lifecycle.DropPlan"),
+    ObjectLake("fix_id", "lifecycle.RelocationPlan"),
+    ObjectLake("enrolment_id", "lifecycle.Enrollment"),
+    ObjectLake("request_id", "lifecycle.PolicyRequest"),
+    ObjectLake("rule_id", "lifecycle.StandingRule"),
+    ObjectLake("wish_id", "lifecycle.DeletionRequest"),
+    ObjectLake("batch_id", "act.BackupBatch", "public_id"),
+    ObjectLake("hold", "act.Hold", "public_id"),
+    ObjectLake("dropped_id", "lifecycle.DroppedObject", "public_id"),
+    ObjectLake("yes_id", "lifecycle.DeletionConsent", "public_id"),
+    ObjectLake("waiver_id", "lifecycle.PathException", "public_id"),
+    ObjectLake("drill_id", "lifecycle.RestoreTest", "public_id"),
+    ObjectLake("run_id", "runs.Run"),
+)
 
 
 class LifecycleConfig(AppConfig):
@@ -32,3 +50,4 @@ class LifecycleConfig(AppConfig):
         """Register each capability; imported here, because models must be loaded first."""
         for capability in CAPABILITIES:
             import_module(f"lifecycle.{capability}.registration").register()
+        register_object_lakes("lifecycle", *OBJECT_LAKES)

@@ -4,6 +4,8 @@ from importlib import import_module
 
 from django.apps import AppConfig
 
+from portal.ui.frame.lakes import ObjectLake, register_object_lakes
+
 CAPABILITIES = (
     "core",
     "policies",
@@ -26,6 +28,18 @@ CAPABILITIES = (
     "hudi.pages",
     "discovery",  # it asks each format for the events that tell of its tables
 )
+# What addresses name, and where the lake of each is found.
+OBJECT_LAKES = (
+    ObjectLake("table_id", "optimizer.HudiTable", views=("hudi-", "optimizer-hudi-")),
+    ObjectLake("table_id", "optimizer.IcebergTable"),
+    ObjectLake("advice_id", "optimizer.Advice", lake="table__lake"),
+    ObjectLake("cube_id", "optimizer.Cube", lake="table__lake"),
+    ObjectLake("removal_id", "optimizer.RemovalPlan", lake="table__lake"),
+    ObjectLake("removal_id", "optimizer.RemovalPlan", lake="hudi__lake"),
+    ObjectLake("task_id", "optimizer.OptimizeTask", lake="table__lake"),
+    ObjectLake("task_id", "optimizer.OptimizeTask", lake="hudi__lake"),
+    ObjectLake("run_id", "runs.Run"),
+)
 
 
 class OptimizerConfig(AppConfig):
@@ -39,3 +53,4 @@ class OptimizerConfig(AppConfig):
         """Register each capability; imported here, because models must be loaded first."""
         for capability in CAPABILITIES:
             import_module(f"optimizer.{capability}.registration").register()
+        register_object_lakes("optimizer", *OBJECT_LAKES)

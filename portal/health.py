@@ -10,9 +10,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
-import redis
-from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -23,11 +22,20 @@ from redis.exceptions import RedisError
 
 from portal.access.lakes import all_lakes
 from portal.access.this_host import is_from_this_host
+from portal.events.selectors import follower_state
 from portal.lake.errors import ExternalFailure, PortalError
 from portal.runs.models import Lease, Outbox
+from portal.servers.redis import broker_problem, redis_client, redis_server
+from portal.servers.tls_errors import tls_problem
 
 BROKER_TIMEOUT_SECONDS = 2.0
 LEASE_GRACE = timedelta(seconds=30)
+LAKE_GRACE = timedelta(minutes=2)
+_OF_LAKE = "lake:"
+_WITHOUT_LAKE = (
+    "Its pages show what was read before, and nothing acts on it; other lakes go on. Start its "
+    "metastore: what was missed is taken in by itself."
+)
 
 _log = logging.getLogger(__name__)
 
@@ -78,6 +86,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
         "checks": {
             part.name: {"ok": part.ok} | ({"detail": part.detail, "ms": part.ms} if is_near else {})
             for part in parts
+            if is_near or not part.name.startswith(_OF_LAKE)
         },
     }
     return JsonResponse(body, status=200 if is_ready else 503)
@@ -85,7 +94,11 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 def health_now() -> list[Health]:
     """Ask every part; none waits longer than a few seconds."""
-    return [_ask(part) for part in _PARTS]
+    lakes = [
+        Part(f"{_OF_LAKE}{lake}", f"The lake {lake}", _WITHOUT_LAKE, partial(_lake, lake))
+        for lake in sorted(all_lakes())
+    ]
+    return [_ask(part) for part in (*_PARTS, *lakes)]
 
 
 def _ask(part: Part) -> Health:
@@ -112,21 +125,23 @@ def _database() -> str:
             cursor.fetchone()
     except Error as error:
         _log.warning("health: the database does not answer: %s", error)
-        raise _failure("health.database", "The database does not answer.", "portal_db") from error
+        problem = tls_problem(error, prefix="LAKEWARDEN_DB")
+        why = f" TLS: {problem.reason} {problem.next_step}" if problem else ""
+        message = f"The database does not answer.{why}"
+        raise _failure("health.database", message, "portal_db") from error
     return connection.vendor
 
 
 def _broker() -> str:
-    url = settings.LAKEWARDEN_REDIS_URL.replace("redis+socket://", "unix://")
-    client = redis.Redis.from_url(
-        url, socket_timeout=BROKER_TIMEOUT_SECONDS, socket_connect_timeout=BROKER_TIMEOUT_SECONDS
-    )
+    client = redis_client(timeout_seconds=BROKER_TIMEOUT_SECONDS)
     try:
         client.ping()
     except (RedisError, OSError) as error:
         # Its address stands in the log only: /readyz is open to everybody.
-        _log.warning("health: the broker does not answer: %s", error)
-        raise _failure("health.broker", "Redis does not answer.", "broker") from error
+        problem = broker_problem(error)
+        _log.warning("health: %s", problem.of(redis_server()) if problem else error)
+        why = f" TLS: {problem.reason} {problem.next_step}" if problem else ""
+        raise _failure("health.broker", f"Redis does not answer.{why}", "broker") from error
     finally:
         client.close()
     n_waiting = Outbox.objects.filter(published_at=None, not_before__lte=timezone.now()).count()
@@ -151,6 +166,19 @@ def _lakes() -> str:
     if not names:
         raise _failure("health.lakes", "No lake is set up.", "config")
     return ", ".join(names)
+
+
+def _lake(lake: str) -> str:
+    """Say when a lake's follower last heard of its metastore, which nobody waits for here."""
+    place = follower_state(lake)
+    if place is None:
+        raise _failure("health.lake", "Its metastore has not been read yet.", "metastore")
+    silent = timezone.now() - place.checked_at
+    if silent > LAKE_GRACE:
+        minutes = int(silent.total_seconds()) // 60
+        message = f"Its metastore was last read {minutes} min ago."
+        raise _failure("health.lake", message, "metastore")
+    return f"read {int(silent.total_seconds())} s ago; {place.n_behind} events behind"
 
 
 _PARTS = (

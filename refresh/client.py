@@ -78,15 +78,15 @@ class Portal:
                 is_temporary=False,
             )
 
-    def tell(
-        self, table: str, partitions: Sequence[str] = (), *, lake: str = "main"
-    ) -> dict[str, Any]:
+    def tell(self, table: str, partitions: Sequence[str] = (), *, lake: str = "") -> dict[str, Any]:
         """Tell what was written, and give the portal's answer; waits and repeats while it is busy.
+
+        Where the portal governs several lakes, `lake` says which one.
 
         Raises:
             RefreshError: refused, or not taken in within the patience.
         """
-        body = {"lake": lake, "table": table, "partitions": list(partitions)}
+        body = {"table": table, "partitions": list(partitions), **({"lake": lake} if lake else {})}
         try:
             return self._repeat(ADDRESS, body, time.monotonic() + self.patience)
         except _ComeAgain as busy:
@@ -239,7 +239,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Tell the portal what a job has written.")
     parser.add_argument("--url", required=True)
     parser.add_argument("--token-file", required=True, type=Path)
-    parser.add_argument("--lake", default="main")
+    parser.add_argument("--lake", default="", help="needed where the portal has several")
     parser.add_argument("--table", required=True, help="db.table")
     parser.add_argument(
         "--partition", action="append", default=[], help="dt=2026-11-21; may repeat"

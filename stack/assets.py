@@ -119,12 +119,17 @@ def _write(path: Path, data: bytes) -> None:
 
 def compile_mini_hdfs() -> bool:
     """Compile the one-JVM NameNode and DataNode."""
-    source, target = JAVA_SOURCES / "MiniHdfs.java", CLASSES / "hdfs"
-    stamp = target / ".source-sha256"
+    return compile_java("MiniHdfs", jars="hdfs", target="hdfs")
+
+
+def compile_java(name: str, *, jars: str, target: str) -> bool:
+    """Compile one class of stack/java against a set of jars; False if nothing has changed."""
+    source, folder = JAVA_SOURCES / f"{name}.java", CLASSES / target
+    stamp = folder / ".source-sha256"
     if stamp.exists() and stamp.read_text() == _digest(source):
         return False
-    target.mkdir(parents=True, exist_ok=True)
-    command = ["javac", "-cp", f"{JARS / 'hdfs'}/*", "-d", str(target), str(source)]
+    folder.mkdir(parents=True, exist_ok=True)
+    command = ["javac", "-cp", f"{JARS / jars}/*", "-d", str(folder), str(source)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode != 0:
         raise StackError(f"javac could not compile {source}:\n{done.stderr[-3000:]}")

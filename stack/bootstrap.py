@@ -27,6 +27,7 @@ POLICY = Path("/usr/sbin/policy-rc.d")
 USAGE = """Usage: ./lakewarden COMMAND
 
   demo [--detach]    set up everything, make a lake, serve the portal (PORT, else 8000)
+  demo --lakes 2     the same with a second lake, which has servers of its own
   demo --mend        in the demo that runs: take away the payments that were loaded twice
   test [TIER ...]    run the gates and the tests, or only some tiers of them:
                      gates unit component integration browser security faults;
@@ -90,7 +91,7 @@ def doctor() -> int:
 
 
 @contextmanager
-def _no_services() -> Iterator[None]:
+def without_services() -> Iterator[None]:
     """Keep Debian's packages from starting system services while they are installed."""
     if POLICY.exists():
         yield
@@ -115,7 +116,7 @@ def install_tools(command: str) -> bool:
         return False
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]
-    with _no_services():
+    with without_services():
         subprocess.run(["apt-get", "update", "-qq"], check=False, env=environment)
         done = subprocess.run(install, check=False, env=environment, stdout=subprocess.DEVNULL)
     importlib.invalidate_caches()

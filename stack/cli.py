@@ -12,16 +12,20 @@ from stack.gate import run_gate
 from stack.places import var_directory
 from stack.say import console
 
+_TWO_LAKES = ("--lakes", "2")
+
 
 def _demo(arguments: Sequence[str]) -> int:
     if list(arguments) == ["--mend"]:
         return mend(var_directory())
-    unknown = [word for word in arguments if word != "--detach"]
+    words = list(arguments)
+    has_second = " ".join(_TWO_LAKES) in " ".join(words)
+    unknown = [word for word in words if word not in {"--detach", *(_TWO_LAKES * has_second)}]
     port = os.environ.get("PORT", "8000")
     if unknown or not port.isdigit() or not 0 < int(port) < 65536:
         console.print(f"Cannot read {' '.join(unknown) or f'PORT={port}'}: see ./lakewarden help.")
         return 2
-    return Demo(port=int(port), detach="--detach" in arguments).run()
+    return Demo(port=int(port), detach="--detach" in words, has_second=has_second).run()
 
 
 def main(arguments: Sequence[str]) -> int:

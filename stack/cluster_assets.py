@@ -1,10 +1,26 @@
 """Fetches what the opt-in tier of real clusters runs; each part of it once."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
+from stack.assets import compile_java, fetch_jars
+from stack.deploy_assets import fetch_deploy_programs
+from stack.kdc_assets import fetch_kdc
 from stack.promtool import fetch_promtool
 
-PARTS: Sequence[Callable[[], bool]] = (fetch_promtool,)
+
+def compile_ha_hdfs() -> bool:
+    """Compile the processes of a highly available HDFS."""
+    return compile_java("HaHdfs", jars="hdfs", target="ha-hdfs")
+
+
+PARTS: Sequence[Callable[[], bool]] = (
+    fetch_kdc,
+    fetch_promtool,
+    partial(fetch_jars, "yarn"),
+    compile_ha_hdfs,
+    fetch_deploy_programs,
+)
 """What is fetched; each says False where it was there already, and raises StackError."""
 
 

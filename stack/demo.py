@@ -24,6 +24,7 @@ from stack.dashboards import open_dashboards, trouble_front_ends
 from stack.demo_advice import AdviceStory
 from stack.demo_checks import CheckStory, set_up_readiness
 from stack.demo_days import N_PLAYED_DAYS, Made, Progress, played_days
+from stack.demo_lakes import SECOND_MADE, fill_second
 from stack.demo_optimizer import make_report_token, set_up_optimizer
 from stack.demo_shop import PASSWORD, open_shop
 from stack.errors import StackError
@@ -48,13 +49,17 @@ GUARDED = "guarded"
 
 
 class Demo:
-    """The demo under one var folder, on one port."""
+    """The demo under one var folder, on one port.
 
-    def __init__(self, *, port: int, detach: bool) -> None:
+    A second lake that was once asked for stays.
+    """
+
+    def __init__(self, *, port: int, detach: bool, has_second: bool = False) -> None:
         self.var = var_directory()
         self.port = port
         self.detach = detach
         self.made = Made(self.var / "made.json")
+        self.has_second = has_second or self.made.has(SECOND_MADE)
         self.started = time.monotonic()
 
     def run(self) -> int:
@@ -79,7 +84,12 @@ class Demo:
         Ledger(self.var / "stack.json").end_all()
         if self.var.exists() and not (self.made.has(LAKE_MADE) and self._has_formats()):
             shutil.rmtree(self.var)
-        stack = Stack.embedded(self.var, owned=not self.detach, recorded_queries=RECORDED_QUERIES)
+        stack = Stack.embedded(
+            self.var,
+            owned=not self.detach,
+            recorded_queries=RECORDED_QUERIES,
+            has_second=self.has_second,
+        )
         _end_on_signals()
         try:
             self._serve(stack)
@@ -145,6 +155,8 @@ class Demo:
             story = AdviceStory(stack, others, self.made, uri, self._token_file)
             checks = CheckStory(stack, others, self.made)
             self._play_days(stack, site, programs, formats, beside=beside, stories=(story, checks))
+        if self.has_second:
+            fill_second(programs, self.made)
         # Where nothing is left to make they wait for the page alone, which would come later.
         for server in servers if is_again else ():
             server.start()
@@ -367,6 +379,8 @@ def _wait_while_alive(stack: Stack) -> None:
         alive = {record.name for record in stack.ledger.running()}
         needed = {"site", "worker", "supervisor", "refresh-worker", *writers}
         needed |= {"metastore", "derby", "redis", "smtp"}
+        if stack.second is not None:
+            needed |= {server.name for server in stack.second.servers}
         gone = (needed | {server.name for server in stack.clusters.running()}) - alive
         if gone:
             raise StackError(

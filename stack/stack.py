@@ -30,6 +30,8 @@ from stack.servers.hdfs import Hdfs
 from stack.servers.mariadb import MariaDb
 from stack.servers.metastore import Backing, Metastore
 from stack.servers.redis import Redis
+from stack.servers.second_lake import LAKE as SECOND
+from stack.servers.second_lake import SecondLake
 from stack.servers.smtp import Smtp
 from stack.servers.spark import SparkMaster, SparkWorker
 from stack.servers.starrocks import StarRocks
@@ -48,6 +50,7 @@ class Stack:
     hdfs: Hdfs | None = None
     mariadb: MariaDb | None = None
     derby: Derby | None = None
+    second: SecondLake | None = None
     spark_master: SparkMaster | None = None
     spark_worker: SparkWorker | None = None
 
@@ -70,10 +73,18 @@ class Stack:
     # -- the two forms ---------------------------------------------------------------------
 
     @classmethod
-    def embedded(cls, var: Path, *, owned: bool = True, recorded_queries: str = "") -> "Stack":
+    def embedded(
+        cls,
+        var: Path,
+        *,
+        owned: bool = True,
+        recorded_queries: str = "",
+        has_second: bool = False,
+    ) -> "Stack":
         """Derby, local files, SQLite, Redis, SMTP sink, Spark `local[*]`; not started yet.
 
-        `recorded_queries` names the table in which the lake keeps queries, if it does.
+        `recorded_queries` names the table in which the lake keeps queries, if it does; a second
+        lake has servers of its own.
         """
         stack = cls(var, owned=owned)
         stack.derby = Derby(stack.var, ledger=stack.ledger)
@@ -83,6 +94,11 @@ class Stack:
         )
         stack._set_metastore(backing, default_fs="file:///")
         stack._layers = [[stack.derby, stack.redis, stack.smtp], [stack.metastore]]
+        if has_second:
+            stack.second = SecondLake(stack.var, ledger=stack.ledger)
+            databases, metastores = stack._layers
+            databases.append(stack.second.derby)
+            metastores.append(stack.second.metastore)
         stack._lake = {
             "default_fs": "file:///",
             "spark_master": "local[*]",
@@ -262,7 +278,7 @@ class Stack:
                 (self.var / "lake" / name).mkdir(parents=True, exist_ok=True)
             (self.var / "lake" / "lakewarden").chmod(0o700)
             return
-        client = Client(self.hdfs.uri)
+        client = self._superuser(self.hdfs)
         for name in wanted:
             client.mkdirs(f"/{name}", 0o755, create_parent=True)
         client.set_permission("/user", 0o777)
@@ -270,6 +286,10 @@ class Stack:
         for name in ("/lakewarden", "/lakewarden/backup", "/lakewarden/spool"):
             client.set_owner(name, "lakewarden", "supergroup")
             client.set_permission(name, 0o700)
+
+    def _superuser(self, hdfs: Hdfs) -> Client:
+        """Return HDFS as the user that runs its NameNode."""
+        return Client(hdfs.uri)
 
     def _write_files(self) -> None:
         lake = {
@@ -285,7 +305,10 @@ class Stack:
             "spark_conf": self._spark_conf(),
             **self._lake,
         }
-        self.lakes_file.write_text(json.dumps({LAKE: lake}, indent=2), encoding="utf-8")
+        lakes = {LAKE: lake}
+        if self.second is not None:
+            lakes[SECOND] = self.second.entry(lake)
+        self.lakes_file.write_text(json.dumps(lakes, indent=2), encoding="utf-8")
         if not self.directory_file.exists():
             write_directory(self.directory_file)
         self.ledger.note(lakes=str(self.lakes_file), lake_root=self.lake_root, env=self.env)

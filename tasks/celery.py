@@ -7,8 +7,11 @@ Start workers by queue, so that a restore never waits behind other work:
 import os
 
 from celery import Celery
+from celery.app.amqp import AMQP
 from django.conf import settings
 from kombu import Queue
+
+from portal.servers.redis import BrokerConnection, tls_options
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings.development")
 
@@ -23,11 +26,18 @@ _transport = {
 }
 
 
+class _Amqp(AMQP):
+    """Opens connections that read the password of the broker from its file."""
+
+    Connection = BrokerConnection
+
+
 def make_app(broker_url: str) -> Celery:
     """Return the app as configured for a broker."""
-    made = Celery("lakewarden")
+    made = Celery("lakewarden", amqp=_Amqp)
     made.conf.update(
         broker_url=broker_url,
+        broker_use_ssl=tls_options() or None,
         broker_transport_options=_transport,
         result_backend_transport_options=_transport,
         visibility_timeout=VISIBILITY_SECONDS,

@@ -8,11 +8,12 @@ from django.utils import timezone
 from portal.access.lakes import all_lakes
 from portal.events.services import follow_once
 from portal.lake.errors import PortalError
-from portal.log_context import bound
+from tasks.each_lake import EachLake
 
 _log = logging.getLogger(__name__)
 _last_problem: dict[str, str] = {}
 MAX_BATCHES = 50
+_lakes = EachLake("follow")
 
 
 def follow(_now: datetime) -> None:
@@ -20,12 +21,10 @@ def follow(_now: datetime) -> None:
 
     The loop's own instant is of no use here: each batch is noted under one of its own.
     """
-    for lake in all_lakes():
-        with bound(lake=lake):
-            _follow(lake)
+    _lakes.turn(all_lakes(), _follow_lake)
 
 
-def _follow(lake: str) -> None:
+def _follow_lake(lake: str) -> None:
     problem = ""
     try:
         _catch_up(lake)

@@ -18,15 +18,16 @@ from portal.access.services import directory_sync
 from portal.approvals.services import approvals_lapse
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError
-from portal.log_context import bound
 from portal.people.deprovisioning import directory_leavers, ldap_leavers
 from portal.runs.domain import Schedule
 from portal.runs.kinds.registry import RunKind, all_kinds
 from portal.runs.kinds.ticks import Tick, all_ticks
 from portal.runs.models import Run
 from portal.runs.requests.services import run_request_scheduled
+from tasks.each_lake import EachLake
 
 _log = logging.getLogger(__name__)
+_lakes = EachLake("schedule")
 _synced: dict[str, int] = {}
 _looked_up: dict[str, int] = {}
 _ticked: dict[tuple[str, str], str | None] = {}
@@ -36,13 +37,16 @@ def schedule(now: datetime) -> None:
     """Do what is due in every lake, end approvals that expired, sync the directory."""
     _guarded("every lake", "approvals", partial(approvals_lapse, now))
     _leavers(now)
-    for name, config in all_lakes().items():
-        with bound(lake=name):
-            _sync(name)
-            for tick in all_ticks():
-                _guarded(name, tick.name, partial(_tick, name, tick, now=now))
-            for kind in all_kinds():
-                _guarded(name, kind.name, partial(_ask, name, config, kind, now=now))
+    lakes = all_lakes()
+    _lakes.turn(lakes, lambda name: _schedule_lake(name, lakes[name], now=now))
+
+
+def _schedule_lake(name: str, config: LakeConfig, *, now: datetime) -> None:
+    _sync(name)
+    for tick in all_ticks():
+        _guarded(name, tick.name, partial(_tick, name, tick, now=now))
+    for kind in all_kinds():
+        _guarded(name, kind.name, partial(_ask, name, config, kind, now=now))
 
 
 def _guarded(lake: str, what: str, work: Callable[[], object]) -> None:

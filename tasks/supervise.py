@@ -1,24 +1,35 @@
 """Polls this host's running applications every 10 s, without the broker."""
 
 import logging
+from collections.abc import Sequence
 from datetime import datetime
 
 from portal.lake.errors import PortalError, StaleState
 from portal.runs.execution.polling import run_poll, runs_here
 from portal.runs.models import Run
 from portal.runs.records.logs import run_bound
+from tasks.each_lake import EachLake
 
 _log = logging.getLogger(__name__)
+_lakes = EachLake("supervise")
 
 
 def supervise(now: datetime) -> None:
     """Poll every application of this host; one that fails does not keep the others waiting."""
+    of_lake: dict[str, list[Run]] = {}
     for run in runs_here():
+        of_lake.setdefault(run.lake, []).append(run)
+    _lakes.turn(of_lake, lambda lake: _poll(of_lake[lake], now=now))
+
+
+def _poll(runs: Sequence[Run], *, now: datetime) -> None:
+    """Poll the applications of one lake, whose spool may hang."""
+    for run in runs:
         with run_bound(run):
-            _poll(run, now=now)
+            _poll_run(run, now=now)
 
 
-def _poll(run: Run, *, now: datetime) -> None:
+def _poll_run(run: Run, *, now: datetime) -> None:
     try:
         run_poll(run, now=now)
     except StaleState:

@@ -36,6 +36,7 @@ def answers_bar(context: Context) -> dict[str, Any]:
         "here": request.get_full_path(),
         "seen_at": timezone.now().isoformat(),
         "csrf_token": context.get("csrf_token"),
+        "frame": context.get("frame"),
     }
 
 
@@ -50,6 +51,7 @@ def partition_bar(context: Context) -> dict[str, Any]:
         "here": request.get_full_path(),
         "seen_at": timezone.now().isoformat(),
         "csrf_token": context.get("csrf_token"),
+        "frame": context.get("frame"),
     }
 
 

@@ -39,6 +39,7 @@ def clean_now(
         "n_due": n_due,
         "here": context["request"].get_full_path(),
         "csrf_token": context.get("csrf_token"),
+        "frame": context.get("frame"),
     }
 
 
@@ -58,4 +59,5 @@ def recently_read_offer(
         "most_days": MOST_DAYS,
         "here": context["request"].get_full_path(),
         "csrf_token": context.get("csrf_token"),
+        "frame": context.get("frame"),
     }

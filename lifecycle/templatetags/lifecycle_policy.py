@@ -52,4 +52,5 @@ def policy_actions(
         "answers": answers,
         "here": context["request"].get_full_path(),
         "csrf_token": context.get("csrf_token"),
+        "frame": context.get("frame"),
     }

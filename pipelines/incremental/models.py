@@ -8,13 +8,12 @@ import msgspec
 from django.db import models
 from django.utils import timezone
 
+from pipelines.commits.domain.holds import Hold, hold_of
 from pipelines.incremental.domain.definitions import Layer as Definition
 from pipelines.incremental.domain.definitions import read_layer
 from pipelines.incremental.domain.messages import Field
 from pipelines.incremental.domain.states import (
     Facts,
-    Hold,
-    hold_of,
     lag,
     layer_state,
     schema_words,
@@ -47,6 +46,9 @@ class Layer(models.Model):
     is_paused = models.BooleanField(default=False)
     pause_reason = models.TextField(blank=True)
     full_reason = models.TextField(blank=True, help_text="why all rows are read the next time")
+    owner = models.CharField(
+        max_length=150, help_text="by whose right to rows it reads: who set the definition"
+    )
     set_by = models.CharField(max_length=150)
     set_at = models.DateTimeField()
     advanced_at = models.DateTimeField(null=True, help_text="when it last had all of its source")
@@ -159,10 +161,7 @@ class LayerSource(models.Model):
     @property
     def hold_state(self) -> str:
         """Whether old versions of the source are kept for the layer, in words."""
-        hold = self.hold
-        if hold is None:
-            return ""
-        return "no longer kept" if hold.is_capped else "kept"
+        return self.hold.words if self.hold is not None else ""
 
 
 class LayerAdvance(models.Model):

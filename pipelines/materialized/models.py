@@ -6,6 +6,7 @@ from django.db import models
 
 from pipelines.materialized.domain.advising import AdviceState
 from pipelines.materialized.domain.definition import Definition, read_definition
+from pipelines.materialized.domain.messages import COUNTS
 from portal.access.models import User
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
@@ -87,6 +88,11 @@ class Materialization(models.Model):
     def definition(self) -> Definition:
         """The definition as it was checked."""
         return read_definition(self.sql)
+
+    @property
+    def own_tables(self) -> list[str]:
+        """The tables that it makes: that of the result, and that of counts of distinct values."""
+        return [str(self), f"{self}{COUNTS}"] if self.definition.distinct else [str(self)]
 
     @property
     def badge(self) -> str:

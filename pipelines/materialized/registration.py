@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from pipelines.materialized.run_kinds import register_materialize_kind
+from pipelines.materialized.selectors import readers
 from pipelines.materialized.selectors.answers import materializations_answering
 from pipelines.materialized.services.advice_finding import advice_find
 from pipelines.materialized.services.advice_watch import advice_watch
@@ -25,6 +26,7 @@ def register() -> None:
     register_tick(Tick("materialized.advice", timedelta(hours=1), advice_find))
     register_tick(Tick("materialized.advice_watch", timedelta(hours=1), advice_watch))
     FOLLOWER.register()
+    readers.register()
     register_pages()
     register_aggregates("materialized", materializations_answering)
     register_answered("materialized", answer_add)

@@ -13,7 +13,7 @@ from portal.lake.reasons import shown_text
 
 _KEY = "lw_sent"
 _MOST_CHARS = 20_000
-_NOT_SHOWN_AGAIN = frozenset({"csrfmiddlewaretoken"})
+_NOT_SHOWN_AGAIN = frozenset({"csrfmiddlewaretoken", "lake"})
 _REASON = "reason"
 _KEPT_SECONDS = 900
 

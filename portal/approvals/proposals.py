@@ -20,9 +20,14 @@ from portal.approvals.changes import Compared, stale_content
 from portal.approvals.domain import ApprovalState, DecisionInput, DecisionKind
 from portal.approvals.kinds import ApprovalKind, register
 from portal.approvals.models import Approval, Proposal
-from portal.approvals.rows import in_order, named, with_decisions
+from portal.approvals.rows import in_order, may_be_open_to, named, with_decisions
 from portal.approvals.selectors import Steps, steps_of
-from portal.approvals.services import approval_decide, approval_open, approval_withdraw
+from portal.approvals.services import (
+    approval_carried_out,
+    approval_decide,
+    approval_open,
+    approval_withdraw,
+)
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, StaleState
 from portal.lake.reasons import check_reason, check_text
@@ -52,6 +57,8 @@ class ProposalKind(Compared[P]):
     """The state in which the end of its approval leaves a proposal."""
     roles: ClassVar[frozenset[str]] = frozenset({ADMIN})
     cooling_off: ClassVar[timedelta | None] = None
+    acts_at_once: ClassVar[bool] = False
+    """Whether the last approval carries it out, so that nothing uses the approval later."""
     audited_as: ClassVar[str]
     object_type: ClassVar[str] = ""
     """In the audit record; empty = `audited_as`."""
@@ -159,6 +166,12 @@ class ProposalKind(Compared[P]):
             n_needed=n_needed,
             now=now,
         )
+
+    def ask_one(self, proposal: P, *, by: str, now: datetime) -> None:
+        """Ask one person about a stored proposal, which has its approval then."""
+        words = {"title": str(proposal), "reason": proposal.reason}
+        proposal.approval = self.open(proposal, requesters=[by], summary=words, n_needed=1, now=now)
+        proposal.save(update_fields=["approval"])
 
     def move(
         self,
@@ -304,7 +317,7 @@ class ProposalKind(Compared[P]):
         if among is not None:
             waiting = among(waiting)
         rows = list(in_order(with_decisions(waiting))[:MOST_TO_DECIDE])
-        self.read_requesters([one for one in rows if _is_open_to(one, user)])
+        self.read_requesters([one for one in rows if may_be_open_to(one, user)])
         return [one for one in rows if self.steps(one, user, now=now).approve]
 
     def read_requesters(self, proposals: Sequence[P]) -> None:
@@ -348,6 +361,8 @@ class ProposalKind(Compared[P]):
         if not approval.digest == proposal.digest == self.digest_of(proposal):
             raise StaleState(*self.changed)
         self.on_approved(proposal, approval, now=now)
+        if self.acts_at_once:
+            approval_carried_out(approval, now=now)
 
     def _ended(self, approval: Approval, by: str, now: datetime) -> None:
         try:
@@ -380,17 +395,6 @@ def get_proposal_kind(name: str) -> "ProposalKind[Any]":
     Raises:
         NotVisible: `approval.kind`, none of that name registered.
     """
-    try:
-        return _registered[name]
-    except KeyError:
-        raise NotVisible(
-            "approval.kind", f"No approval of the kind '{name}' is known.", kind=name
-        ) from None
-
-
-def _is_open_to(proposal: Proposal, user: User) -> bool:
-    """Whether it is worth asking who else counts as a requester: rules out the cheap cases."""
-    approval = proposal.approval
-    if approval is None or any(one.user_id == user.pk for one in approval.decisions.all()):
-        return False
-    return user.username.casefold() not in {name.casefold() for name in approval.requesters}
+    if name not in _registered:
+        raise NotVisible("approval.kind", f"No approval of the kind '{name}' is known.", kind=name)
+    return _registered[name]

@@ -5,6 +5,7 @@ from typing import TypeVar
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce
 
+from portal.access.models import User
 from portal.approvals.models import Proposal
 
 P = TypeVar("P", bound=Proposal)
@@ -27,3 +28,11 @@ def named(text: str, prefix: str = "") -> Q:
     if dot:
         return Q(**{f"{prefix}db": db, f"{prefix}table__startswith": table})
     return Q(**{f"{prefix}db__startswith": db}) | Q(**{f"{prefix}table__startswith": db})
+
+
+def may_be_open_to(proposal: Proposal, user: User) -> bool:
+    """Whether it is worth asking who else counts as a requester: rules out the cheap cases."""
+    approval = proposal.approval
+    if approval is None or any(one.user_id == user.pk for one in approval.decisions.all()):
+        return False
+    return user.username.casefold() not in {name.casefold() for name in approval.requesters}

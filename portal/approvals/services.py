@@ -238,6 +238,12 @@ def approval_use(approval_id: UUID | str, *, run_id: str, now: datetime) -> Appr
     return approval
 
 
+def approval_carried_out(approval: Approval, *, now: datetime) -> None:
+    """Spend a locked approval whose last word carried it out; nothing may use it later."""
+    _end(approval, ApprovalState.USED, reason="The last approval carried it out.", now=now)
+    _record("approval.used", approval, actor="lakewarden", now=now)
+
+
 def approval_lock(approval_id: UUID | str) -> Approval:
     """Take the locks of an approval and its object, in that order, in the caller's transaction.
 

@@ -22,7 +22,11 @@ def open_file_system(path: LakePath, *, config: LakeConfig, acls: bool = True) -
         return LocalFileSystem()
     if path.scheme == "hdfs":
         return HdfsFileSystem(
-            path.authority, user=config.hadoop_user, acls=acls, settings=config.hadoop_conf
+            path.authority,
+            user=config.hadoop_user,
+            acls=acls,
+            settings=config.hadoop_conf,
+            kerberos=config.kerberos,
         )
     raise RuleViolation(
         "fs.unsupported",

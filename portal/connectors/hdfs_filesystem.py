@@ -5,10 +5,11 @@ job asks the JVM. As whom a call is made is `hdfs_user`.
 """
 
 import contextlib
+import copy
+import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
 from types import MappingProxyType
 from typing import NoReturn
 
@@ -25,6 +26,9 @@ from portal.connectors.file_status import (
     walk_tree,
 )
 from portal.connectors.hdfs_user import turns
+from portal.connectors.kerberos.settings import Kerberos
+from portal.connectors.kerberos.tickets import is_login_failure, login_failure
+from portal.connectors.name_services.opening import open_client
 from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
 from portal.lake.paths import LakePath
 
@@ -32,7 +36,6 @@ from portal.lake.paths import LakePath
 # are the system's own (FileNotFoundError, OSError) or ours.
 Writer = Callable[[LakePath, bytes], None]
 
-_TIMEOUT_MS = 30_000
 # What the library raises for an answer of the NameNode; any other OSError is a broken connection.
 _ANSWERS = (
     FileNotFoundError,
@@ -41,25 +44,15 @@ _ANSWERS = (
     IsADirectoryError,
     PermissionError,
 )
+# The library quotes Java's stack traces, in which "AccessController" stands whatever went wrong.
+_STACK_TRACE = re.compile(r"\n|\\n")
 # Answers by which a NameNode says that it cannot decide now.
 _NOT_NOW = ("StandbyException", "RetriableException", "SafeModeException", "ObserverRetryOnActive")
+# The first may end a NameNode whose time is over, and find that nobody answers.
+_CONFIRMATIONS = 3
+# Directories of backups, in which nobody else changes anything.
+_OWN_MODE = 0o700
 _ACTIONS = ("---", "--x", "-w-", "-wx", "r--", "r-x", "rw-", "rwx")
-
-
-@lru_cache(maxsize=32)
-def _client(
-    authority: str, user: str | None, settings: frozenset[tuple[str, str]]
-) -> hdfs_native.Client:
-    """Make a client, one a user: its connections belong to whoever opened them."""
-    with turns.of(user):
-        return hdfs_native.Client(
-            f"hdfs://{authority}",
-            config={
-                "dfs.client.socket-timeout": str(_TIMEOUT_MS),
-                "dfs.client.use.datanode.hostname": "true",
-                **dict(settings),
-            },
-        )
 
 
 class HdfsFileSystem:
@@ -72,24 +65,21 @@ class HdfsFileSystem:
         user: str | None = None,
         acls: bool = True,
         settings: Mapping[str, str] = MappingProxyType({}),
-        writer: Writer | None = None,
+        kerberos: Kerberos | None = None,
     ) -> None:
+        """`settings`: properties of Hadoop; with `kerberos` its principal is the user."""
         self._authority = authority
         self._user = user
-        self._settings = settings
-        self._client = _client(authority, user, frozenset(settings.items()))
+        self._client = open_client(authority, user, frozenset(settings.items()), kerberos)
         self._has_acls = acls
-        self._write = writer or self._write_natively
+        self._kerberos = kerberos
+        self._write: Writer = self._write_natively
 
     def with_writer(self, writer: Writer) -> "HdfsFileSystem":
         """Return the same file system whose files are written by `writer`."""
-        return HdfsFileSystem(
-            self._authority,
-            user=self._user,
-            acls=self._has_acls,
-            settings=self._settings,
-            writer=writer,
-        )
+        other = copy.copy(self)
+        other._write = writer
+        return other
 
     def status(self, path: LakePath) -> FileStatus | None:
         """Return a file's status, or None where nothing is there."""
@@ -157,12 +147,13 @@ class HdfsFileSystem:
                 self._client.rename(source.path, target.path, overwrite=False)
         except PortalError as error:
             if not _is_answer(error.__cause__):
+                self._confirm(source, target)
                 raise lost_answer(source, target, error.message) from error
+            if any(name in error.message for name in _NOT_NOW):
+                raise
             code = self._refusal_code(source, target)
             if code is not None:
                 raise stale_path(code, source if code == MISSING else target) from error
-            if any(name in error.message for name in _NOT_NOW):
-                raise
             raise _refused(error.message, source) from error
 
     def sync_directories(self, paths: Iterable[LakePath]) -> None:
@@ -170,8 +161,13 @@ class HdfsFileSystem:
 
     def read(self, path: LakePath) -> bytes:
         """Read a whole small file."""
-        with self._call(path), self._client.read(path.path) as file:
-            return bytes(file.read())
+
+        def read(client: hdfs_native.Client) -> bytes:
+            with client.read(path.path) as file:
+                return bytes(file.read())
+
+        with self._call(path):
+            return self._client.within(read)
 
     def write_new(self, path: LakePath, data: bytes) -> None:
         """Write beside, close, then rename without replacing."""
@@ -249,7 +245,7 @@ class HdfsFileSystem:
     @contextmanager
     def _call(self, path: LakePath) -> Iterator[None]:
         """Ask as the own user, and translate what the library raises."""
-        with turns.of(self._user), _translated(path):
+        with turns.of(self._user), _translated(path, self._kerberos):
             yield
 
     def _from_native(self, found: hdfs_native.FileStatus) -> FileStatus:
@@ -294,10 +290,40 @@ class HdfsFileSystem:
 
     def _write_natively(self, path: LakePath, data: bytes) -> None:
         options = hdfs_native.WriteOptions(permission=0o600, create_parent=False)
-        with self._client.create(path.path, options) as writer:
-            writer.write(data)
-            if data:
-                writer.hsync()
+
+        def write(client: hdfs_native.Client) -> None:
+            with client.create(path.path, options) as writer:
+                writer.write(data)
+                if data:
+                    writer.hsync()
+
+        self._client.within(write)
+
+    def _confirm(self, source: LakePath, target: LakePath) -> None:
+        """Write an edit that changes nothing, so that a look afterwards can be trusted.
+
+        A NameNode shows a rename before its journal has it, and one that was frozen during a
+        failover shows the past. Edits are written in order: when this one is, so are those before,
+        and the library goes on asking the NameNode that wrote it.
+
+        Raises:
+            ExternalFailure: no NameNode can write now, so looking would decide nothing.
+        """
+        reason = "neither parent directory is there"
+        for _ in range(_CONFIRMATIONS):
+            try:
+                found = [self.status(path.parent) for path in (target, source)]
+                there = [one for one in found if one is not None]
+                for one in sorted(there, key=lambda one: one.mode != _OWN_MODE)[:1]:
+                    self.set_modified(one.path, one.mtime_ms)
+                    return
+            except PortalError as error:
+                reason = error.message
+        raise _failed(
+            f"Nobody knows whether {source} was moved to {target}, and no NameNode can say "
+            f"for certain now: {reason}",
+            source,
+        )
 
     def _refusal_code(self, source: LakePath, target: LakePath) -> str | None:
         """Look why a rename was refused; None means that it was something else."""
@@ -315,12 +341,14 @@ def _entry(text: str) -> hdfs_native.AclEntry:
 
 
 @contextmanager
-def _translated(path: LakePath) -> Iterator[None]:
+def _translated(path: LakePath, kerberos: Kerberos | None) -> Iterator[None]:
     try:
         yield
     except PortalError:
         raise
     except Exception as error:  # the library's errors have no common base class
+        if kerberos is not None and is_login_failure(error):
+            raise login_failure(error, kerberos, f"HDFS at {path.authority}") from error
         _fail(error, path)
 
 
@@ -329,21 +357,19 @@ def _fail(error: Exception, path: LakePath) -> NoReturn:
         raise NotVisible("fs.missing", f"{path} is not there.", path=path) from error
     if isinstance(error, FileExistsError):
         raise stale_path("fs.exists", path) from error
-    first_line = (str(error).splitlines() or [type(error).__name__])[0]
-    if isinstance(error, _ANSWERS) or "AccessControl" in first_line:
-        raise _refused(f"HDFS refused {path}: {first_line}", path) from error
-    raise ExternalFailure(
-        "fs.failed",
-        f"HDFS failed on {path}: {first_line}",
-        service="filesystem",
-        retryable=True,
-        path=path,
-    ) from error
+    said = _STACK_TRACE.split(str(error), maxsplit=1)[0] or type(error).__name__
+    if isinstance(error, _ANSWERS) or "AccessControlException" in said:
+        raise _refused(f"HDFS refused {path}: {said}", path) from error
+    raise _failed(f"HDFS failed on {path}: {said}", path) from error
 
 
 def _is_answer(error: BaseException | None) -> bool:
     """Whether an error is the NameNode's own answer; a lost one says nothing of what was done."""
     return isinstance(error, _ANSWERS) or "RPCError(" in str(error)
+
+
+def _failed(message: str, path: LakePath) -> ExternalFailure:
+    return ExternalFailure("fs.failed", message, service="filesystem", retryable=True, path=path)
 
 
 def _refused(message: str, path: LakePath) -> ExternalFailure:

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
+from portal.connectors.kerberos.settings import Kerberos
+from portal.connectors.name_services.properties import check_name_services, derived_aliases
 from portal.lake.errors import ExternalFailure, RuleViolation
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
@@ -87,7 +89,13 @@ class LakeConfig:
     """Properties for every client of Hadoop, such as those of a name service, by their names."""
     spark_conf: dict[str, str] = field(default_factory=dict)
     spark_jars: tuple[str, ...] = ()
+    spark_queues: dict[str, str] = field(default_factory=dict)
+    """The queue on YARN by kind of run; `default` is for all other kinds."""
+    spark_python: str = ""
+    """A packed Python environment for drivers and executors on a cluster; empty: one is there."""
     hadoop_user: str | None = None
+    kerberos: Kerberos | None = None
+    """As whom clients log in to a secured lake; None: nothing asks them for a proof."""
     metastore_timeout_seconds: float = 30
     plan_limits: dict[str, int] = field(default_factory=dict)
     """How much one plan may take here, and from where it needs more people; unset = the site's."""
@@ -120,14 +128,19 @@ class LakeConfig:
         """The metastore's Thrift address as Spark wants it."""
         return f"thrift://{self.thrift_host}:{self.thrift_port}"
 
+    @property
+    def aliases(self) -> dict[str, str]:
+        """The other names of its file systems: those of its NameNodes, then those typed in."""
+        return {**derived_aliases(self.hadoop_conf), **self.path_aliases}
+
     def path(self, text: str) -> LakePath:
         """Read a location of this lake: its default file system, its aliases."""
-        return LakePath.parse(text, default_fs=self.default_fs, aliases=self.path_aliases)
+        return LakePath.parse(text, default_fs=self.default_fs, aliases=self.aliases)
 
     def unknown_file_systems(self, paths: Iterable[LakePath]) -> list[str]:
         """Return the file systems of `paths` that are no default, backup root or alias here."""
         own = [self.path("/"), *map(self.path, self.backup_roots)]
-        aliases = {*self.path_aliases, *self.path_aliases.values()}
+        aliases = {*self.aliases, *self.aliases.values()}
         return unknown_authorities(paths, own, aliases=aliases)
 
     def as_dict(self) -> dict[str, Any]:
@@ -147,10 +160,14 @@ class LakeConfig:
             values["metastore_db"] = MetastoreDb(**values["metastore_db"])
             if (queries := values.get("trino_queries")) is not None:
                 values["trino_queries"] = TrinoQueriesDb(**queries)
+            if (kerberos := values.get("kerberos")) is not None:
+                values["kerberos"] = Kerberos(**kerberos)
             values["backup_roots"] = tuple(values.get("backup_roots", ()))
             values["spark_jars"] = tuple(values.get("spark_jars", ()))
             _check_limits(values.get("plan_limits", {}))
             _check_texts("hadoop_conf", values.get("hadoop_conf", {}))
+            _check_texts("spark_queues", values.get("spark_queues", {}))
+            check_name_services(values.get("hadoop_conf", {}))
             WorkingHours.read(values.get("working_hours", ""))
             if kept := values.get("recorded_queries", ""):
                 TableName.parse(values["lake"], kept)

@@ -20,6 +20,7 @@ from thrift.transport.TTransport import (
     TTransportException,
 )
 
+from portal.connectors.kerberos.sasl import SaslTransport
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure, NotVisible, StaleState
 from portal.lake.names import PartitionName, TableName
@@ -45,18 +46,22 @@ class Metastore:
 
     @classmethod
     def connect(cls, config: LakeConfig, *, timeout_seconds: float | None = None) -> "Metastore":
-        """Open a connection and say who we are (set_ugi).
+        """Open a connection and say who we are: by Kerberos where the lake has it, else set_ugi.
 
         Raises:
-            ExternalFailure: nothing listens, or it does not answer in time.
+            ExternalFailure: nothing listens, it does not answer in time, or it refuses us.
         """
         socket = TSocket(config.thrift_host, config.thrift_port)
         socket.setTimeout((timeout_seconds or config.metastore_timeout_seconds) * 1000)
-        transport = TBufferedTransport(socket)
+        if (kerberos := config.kerberos) is None:
+            transport = TBufferedTransport(socket)
+        else:
+            service = kerberos.service_principal(config.thrift_host)
+            transport = TBufferedTransport(SaslTransport(socket, kerberos, service))
         client = ThriftHiveMetastore.Client(TBinaryProtocolAccelerated(transport))
         with _translated():
             transport.open()
-            if config.hadoop_user is not None:
+            if kerberos is None and config.hadoop_user is not None:
                 client.set_ugi(config.hadoop_user, [config.hadoop_user])
         return cls(client, transport, lambda: cls.connect(config, timeout_seconds=timeout_seconds))
 

@@ -73,6 +73,7 @@ class StoredAggregate:
     max_lag: timedelta = timedelta(0)
     """So much older than its sources may it be for a query that says nothing of its own."""
     n_rows: int = 0
+    """Rows of its table; 0: nobody counted them."""
     source_rows: int = 0
     """Rows that it stands for."""
     problem: str = ""

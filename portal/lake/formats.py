@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 PROVIDER = "spark.sql.sources.provider"
 CommittedFormat = Literal["iceberg", "hudi"]
+HUDI_SAME_ROWS = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX", "BUCKET_RESCALE"})
+"""Operations of Hudi's commits that change no row of the table."""
 
 VIEWS = frozenset({"VIRTUAL_VIEW", "MATERIALIZED_VIEW"})
 _TABLES = frozenset({"MANAGED_TABLE", "EXTERNAL_TABLE"})

@@ -10,6 +10,7 @@ from django.conf import settings
 
 from portal.lake.errors import ExternalFailure, PortalError
 from portal.notices.webhook import Resolver, Target, json_post, resolve, webhook_target
+from portal.servers.secret_files import secret_or_file
 
 MOST_TRIES = 8
 _FIRST_PAUSE = timedelta(seconds=10)
@@ -35,9 +36,14 @@ def callback_post(target: Target, body: dict[str, Any], *, resolver: Resolver = 
 
     Raises:
         RuleViolation: its name leads to an address that is not allowed.
-        ExternalFailure: as of `webhook_post`.
+        ExternalFailure: as of `webhook_post`, or the file of the secret cannot be read.
     """
-    json_post(target, body, secret=settings.LAKEWARDEN_CALLBACK_SECRET, resolver=resolver)
+    secret = secret_or_file(
+        settings.LAKEWARDEN_CALLBACK_SECRET,
+        settings.LAKEWARDEN_CALLBACK_SECRET_FILE,
+        setting="LAKEWARDEN_CALLBACK_SECRET_FILE",
+    )
+    json_post(target, body, secret=secret, resolver=resolver)
 
 
 def callback_again(error: PortalError, *, n_tries: int, now: datetime) -> datetime | None:

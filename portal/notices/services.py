@@ -5,7 +5,7 @@ between leaves SENDING; it is sent again with the same Message-ID, so a mail rea
 """
 
 import smtplib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from email.utils import parseaddr
 from urllib.parse import urlsplit
@@ -17,6 +17,7 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 
+from portal.access.lakes import several_lakes
 from portal.access.models import User
 from portal.audit.services import audit_record
 from portal.lake.errors import (
@@ -41,6 +42,9 @@ QUEUE = "mail"
 WEBHOOK = "#webhook"  # in place of a user name, which cannot begin like this
 MAX_ATTEMPTS = 5
 STUCK_AFTER = timedelta(minutes=5)
+_PREFIX = "[Lakewarden] "
+_OF_THE_PORTAL = "audit."
+"""Kinds of mail that speak of no lake; they lie with the first one's."""
 _FIRST_RETRY = timedelta(minutes=1)
 _LAST_RETRY = timedelta(hours=1)
 _PER_CONNECTION = 100
@@ -72,6 +76,8 @@ def notice_queue(  # noqa: PLR0913 - the agreed interface names them all
     if known is not None:
         return known
     problem = "" if recipient == WEBHOOK else address_problem(email)
+    if several_lakes() and not kind.startswith(_OF_THE_PORTAL):
+        mail = _with_lake(mail, lake)
     row_id = uuid4()
     notice = Notice(
         id=row_id,
@@ -203,6 +209,15 @@ def notices_unstick(now: datetime) -> int:
             Notice.objects.filter(pk=row_id, state=NoticeState.QUEUED).update(not_before=now)
             outbox_add(NOTICE, row_id=str(row_id), queue=QUEUE, now=now)
     return n_stuck
+
+
+def _with_lake(mail: Mail, lake: str) -> Mail:
+    """Name the lake in the subject, and in a line for a chat, which is its own subject."""
+    own = mail.subject.removeprefix(_PREFIX)
+    subject = f"[Lakewarden {lake}] {own}" if own != mail.subject else f"{lake}: {own}"
+    is_line = mail.text.startswith(mail.subject)
+    text = f"{lake}: {mail.text}" if is_line else mail.text
+    return replace(mail, subject=subject, text=text)
 
 
 def _mail_domain() -> str:

@@ -5,8 +5,10 @@ from typing import Protocol
 
 from portal.lake.errors import ExternalFailure
 from portal.runs.domain import HOST_GONE_GRACE
+from portal.runs.execution.applications import end_on_yarn, has_driver_elsewhere
 from portal.runs.execution.processes import find_by_tag
 from portal.runs.models import Run
+from portal.runs.records.spools import open_spool
 from portal.spark.launch import Launched, is_alive
 from portal.spark.process_table import host_identity
 
@@ -23,7 +25,9 @@ def check_ended(run: Run, fence: Leased, *, now: datetime) -> None:
     """Make sure that nothing of the run's application is left to act.
 
     On the launching host its process group must be empty, also one that was started and never
-    stored; where that host is gone, the lease must have been over for 60 s.
+    stored; where that host is gone, the lease must have been over for 60 s. The same holds for a
+    driver on a cluster that has not said its end: what YARN calls killed may go on, on a node that
+    cannot be reached.
 
     Raises:
         ExternalFailure: `act.alive`, retryable: look again later.
@@ -40,6 +44,10 @@ def check_ended(run: Run, fence: Leased, *, now: datetime) -> None:
 def _may_act(run: Run, fence: Leased, *, now: datetime) -> bool:
     if not run.tag and run.pid is None:
         return False
+    if has_driver_elsewhere(run):
+        end_on_yarn(run)
+        has_said_its_end = bool(run.spool) and open_spool(run).read_manifest() is not None
+        return not has_said_its_end and now < fence.lease_until + HOST_GONE_GRACE
     if run.host != host_identity():
         return now < fence.lease_until + HOST_GONE_GRACE
     if run.pid is None or run.pgid is None:

@@ -3,12 +3,11 @@
 import os
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import pymysql
 from csp.constants import NONE, SELF
 
+from portal.settings.databases import database_from_url
 from portal.settings.driver_logs import driver_log_template
 from portal.settings.lists import listed
 from portal.settings.logs import log_format, logging_config
@@ -25,6 +24,11 @@ LAKEWARDEN_DIRECTORY = Path(
 # By which ways people come in (OpenID Connect, LDAP) and which group gives which role.
 LAKEWARDEN_SIGN_IN = Path(os.environ.get("LAKEWARDEN_SIGN_IN", LAKEWARDEN_VAR / "sign_in.json"))
 LAKEWARDEN_REDIS_URL = os.environ.get("LAKEWARDEN_REDIS_URL", "redis://127.0.0.1:6379/0")
+# Its password, read at each connection; for rediss:// the authority of its certificate, and ours.
+LAKEWARDEN_REDIS_PASSWORD_FILE = os.environ.get("LAKEWARDEN_REDIS_PASSWORD_FILE", "")
+LAKEWARDEN_REDIS_CA = os.environ.get("LAKEWARDEN_REDIS_CA", "")
+LAKEWARDEN_REDIS_CERT = os.environ.get("LAKEWARDEN_REDIS_CERT", "")
+LAKEWARDEN_REDIS_KEY = os.environ.get("LAKEWARDEN_REDIS_KEY", "")
 LAKEWARDEN_BASE_URL = os.environ.get("LAKEWARDEN_BASE_URL", "http://127.0.0.1:8000").rstrip("/")
 LAKEWARDEN_COOLING_OFF_SECONDS = int(os.environ.get("LAKEWARDEN_COOLING_OFF_SECONDS", "86400"))
 LAKEWARDEN_PROBE_SECONDS = tuple(map(int, listed("LAKEWARDEN_PROBE_SECONDS", "0,3600,86400")))
@@ -32,65 +36,9 @@ LAKEWARDEN_PROBE_SECONDS = tuple(map(int, listed("LAKEWARDEN_PROBE_SECONDS", "0,
 LAKEWARDEN_ALLOW_PLAYED_TIME = False
 
 
-def read_secret_key(path: Path, *, create: bool) -> str:
-    """Read the signing key from a 0600 file; development makes the file when it is absent."""
-    if not path.exists() and create:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            file.write(os.urandom(48).hex())
-    return path.read_text(encoding="ascii").strip()
-
-
-def database_from_url(url: str) -> dict[str, Any]:
-    """Turn LAKEWARDEN_DB_URL into Django's form; empty means SQLite below LAKEWARDEN_VAR."""
-    if not url:
-        return sqlite_database(LAKEWARDEN_VAR / "portal.sqlite3")
-    parts = urlsplit(url)
-    if parts.scheme == "sqlite":
-        return sqlite_database(Path(unquote(parts.path)))
-    return {
-        "ENGINE": "django.db.backends.mysql",
-        "NAME": unquote(parts.path.lstrip("/")),
-        "USER": unquote(parts.username or ""),
-        "PASSWORD": unquote(parts.password or ""),
-        "HOST": parts.hostname or "",
-        "PORT": str(parts.port or 3306),
-        "CONN_MAX_AGE": 60,
-        "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {
-            "charset": "utf8mb4",
-            # A conditional UPDATE must see what others committed, not the snapshot it began with.
-            "isolation_level": "read committed",
-            "init_command": "SET sql_mode='STRICT_TRANS_TABLES', innodb_lock_wait_timeout=20",
-            "connect_timeout": 10,
-        },
-        "TEST": {"CHARSET": "utf8mb4", "COLLATION": "utf8mb4_nopad_bin"},
-    }
-
-
-def sqlite_database(path: Path) -> dict[str, Any]:
-    """Return the embedded database: WAL, every transaction takes the write lock at its start.
-
-    Sessions and password hashes stand in its file, so it is for its own account alone; SQLite
-    gives the files beside it the same mode.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.touch(mode=0o600)
-    if path.stat().st_mode & 0o077 and path.stat().st_uid == os.geteuid():
-        path.chmod(0o600)
-    return {
-        "ENGINE": "django.db.backends.sqlite3",
-        "NAME": path,
-        "OPTIONS": {
-            "timeout": 20,
-            "transaction_mode": "IMMEDIATE",
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-        },
-    }
-
-
-DATABASES = {"default": database_from_url(os.environ.get("LAKEWARDEN_DB_URL", ""))}
+DATABASES = {
+    "default": database_from_url(os.environ.get("LAKEWARDEN_DB_URL", ""), var=LAKEWARDEN_VAR)
+}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "access.User"
 
@@ -167,7 +115,8 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "portal.ui.frame.context.frame",
-            ]
+            ],
+            "builtins": ["portal.ui.templatetags.lake_forms"],
         },
     }
 ]
@@ -226,12 +175,14 @@ CONTENT_SECURITY_POLICY = {
 }
 
 _smtp_host, _, _smtp_port = os.environ.get("LAKEWARDEN_SMTP", "127.0.0.1:25").rpartition(":")
-EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+EMAIL_BACKEND = "portal.servers.mail.PasswordFileBackend"
 EMAIL_HOST = _smtp_host
 EMAIL_PORT = int(_smtp_port)
 EMAIL_TIMEOUT = 20
 EMAIL_HOST_USER = os.environ.get("LAKEWARDEN_SMTP_USER", "")
 EMAIL_HOST_PASSWORD = os.environ.get("LAKEWARDEN_SMTP_PASSWORD", "")
+LAKEWARDEN_SMTP_PASSWORD_FILE = os.environ.get("LAKEWARDEN_SMTP_PASSWORD_FILE", "")
+EMAIL_USE_TLS = os.environ.get("LAKEWARDEN_SMTP_STARTTLS", "") == "1"
 DEFAULT_FROM_EMAIL = os.environ.get("LAKEWARDEN_MAIL_FROM", "Lakewarden <lakewarden@localhost>")
 
 # Since when steps of the guided tour count as done (ISO 8601); empty = no tour. The demo sets it.
@@ -253,6 +204,7 @@ LAKEWARDEN_WEBHOOK_PLAIN = os.environ.get("LAKEWARDEN_WEBHOOK_PLAIN", "") == "1"
 LAKEWARDEN_CDC_TICKET_DAYS = int(os.environ.get("LAKEWARDEN_CDC_TICKET_DAYS", "14"))
 LAKEWARDEN_CALLBACK_HOSTS = listed("LAKEWARDEN_CALLBACK_HOSTS")
 LAKEWARDEN_CALLBACK_SECRET = os.environ.get("LAKEWARDEN_CALLBACK_SECRET", "")
+LAKEWARDEN_CALLBACK_SECRET_FILE = os.environ.get("LAKEWARDEN_CALLBACK_SECRET_FILE", "")
 # Hours until an incident goes to operators, to admins, and an acknowledged one is open again.
 LAKEWARDEN_INCIDENT_HOURS = tuple(map(int, listed("LAKEWARDEN_INCIDENT_HOURS", "8,24,72")))
 LAKEWARDEN_INCIDENT_DAYS = int(os.environ.get("LAKEWARDEN_INCIDENT_DAYS", "400"))

@@ -4,9 +4,10 @@ import os
 from pathlib import Path
 
 from portal.settings.base import *  # noqa: F403 - settings modules build on each other
+from portal.settings.secret_keys import read_secret_keys
 
 DEBUG = os.environ.get("LAKEWARDEN_DEBUG", "") == "1"
-SECRET_KEY = read_secret_key(  # noqa: F405 - from base
+SECRET_KEY, *SECRET_KEY_FALLBACKS = read_secret_keys(
     Path(os.environ.get("LAKEWARDEN_SECRET_KEY_FILE", LAKEWARDEN_VAR / "secret_key")),  # noqa: F405 - from base
     create=True,
 )

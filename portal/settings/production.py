@@ -6,9 +6,10 @@ from urllib.parse import urlsplit
 
 from portal.settings.base import *  # noqa: F403 - settings modules build on each other
 from portal.settings.logs import log_format, logging_config
+from portal.settings.secret_keys import read_secret_keys
 
 DEBUG = False
-SECRET_KEY = read_secret_key(  # noqa: F405 - from base
+SECRET_KEY, *SECRET_KEY_FALLBACKS = read_secret_keys(
     Path(os.environ["LAKEWARDEN_SECRET_KEY_FILE"]), create=False
 )
 ALLOWED_HOSTS = [urlsplit(os.environ["LAKEWARDEN_BASE_URL"]).hostname or ""]

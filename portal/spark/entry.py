@@ -1,11 +1,15 @@
 """The one outer door of jobs: `entry.py <module> <spool>` runs `module.run(spark, job)`.
 
+A third argument holds the lake's Hadoop properties as JSON, by which the spool is found: the
+request, which has them too, lies in it.
+
 Whatever happens ends in the spool's manifest: done with a result, failed with an error that says
 what to do, or cancelled. The traceback of the unexpected goes to the process's log only.
 """
 
 import ctypes
 import importlib
+import json
 import logging
 import logging.config
 import os
@@ -14,6 +18,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -31,6 +36,8 @@ from portal.settings.logs import FORMAT_VARIABLE, logging_config
 from portal.spark.heartbeat import Heartbeat, heartbeat
 from portal.spark.java_names import remember_java_names
 from portal.spark.job import CANCELLED, LOGGER, JobContext
+from portal.spark.masters.settings import DEPLOYED_VARIABLE
+from portal.spark.masters.spool_beat import SpoolBeat
 from portal.spark.spool import Spool
 
 _PR_SET_PDEATHSIG = 1
@@ -46,10 +53,17 @@ def main(argv: list[str]) -> int:
         return _run(*argv, beating=beating)
 
 
-def _run(module: str, address: str, *, beating: Heartbeat | None) -> int:
-    spool = _open_spool(address)
+def _run(
+    module: str, address: str, settings: str = "{}", *, beating: Heartbeat | SpoolBeat | None
+) -> int:
+    hadoop = json.loads(settings)
+    spool = _open_spool(address, settings=hadoop)
     job: JobContext | None = None
     try:
+        if DEPLOYED_VARIABLE in os.environ:
+            beating = SpoolBeat(_open_spool(address, settings=hadoop))
+            os.environ.update(spool.take_environment())
+            begin_log()
         request = spool.read_request()
         _bind(request)
         job = _context(request, spool=spool)
@@ -99,9 +113,11 @@ def die_with_parent() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _open_spool(address: str) -> Spool:
+def _open_spool(address: str, *, settings: Mapping[str, str]) -> Spool:
     root = LakePath.parse(address)
-    fs: FileSystem = HdfsFileSystem(root.authority) if root.scheme == "hdfs" else LocalFileSystem()
+    fs: FileSystem = LocalFileSystem()
+    if root.scheme == "hdfs":
+        fs = HdfsFileSystem(root.authority, settings=settings)
     return Spool(fs, root)
 
 
@@ -111,13 +127,21 @@ def _context(request: dict[str, Any], *, spool: Spool) -> JobContext:
     return JobContext(
         run=run,
         epoch=epoch,
-        config=LakeConfig.from_dict(request["lake"]),
+        config=_lake(request["lake"], spark.conf.get("spark.kerberos.keytab", "")),
         params=dict(request.get("params", {})),
         now=datetime.fromisoformat(request["now"]),
         spool=spool,
         spark=spark,
         application_id=str(spark.sparkContext.applicationId),
     )
+
+
+def _lake(data: dict[str, Any], keytab: str | None) -> LakeConfig:
+    """Read the lake's settings, with the keytab where Spark has put it for this driver."""
+    config = LakeConfig.from_dict(data)
+    if config.kerberos is None or not keytab:
+        return config
+    return replace(config, kerberos=replace(config.kerberos, keytab=keytab))
 
 
 def _load(module: str) -> Any:

@@ -46,14 +46,21 @@ class JobContext:
     _control: dict[str, Any] = field(default_factory=dict)
     _control_read: float = float("-inf")
 
-    def progress(self, phase: str, done: int = 0, total: int = 0, message: str = "") -> None:
+    def progress(
+        self, phase: str, done: int = 0, total: int = 0, message: str = "", *, passing: str = ""
+    ) -> None:
         """Say how far the job is: one more numbered file, and a line in the process's output.
 
         The portal takes the numbered files into the run's log; the manifest does not repeat them.
         Within a phase there is a file at most every few seconds: on HDFS each costs half a second,
-        and the portal reads them all.
+        and the portal reads them all. Threads may call it at once.
         """
         _say(f"{phase} {done}/{total or '?'} {message}".rstrip())
+        with self._lock:
+            self._progress(phase, (done, total), message, passing)
+
+    def _progress(self, phase: str, tally: tuple[int, int], message: str, passing: str) -> None:
+        done, total = tally
         elapsed = time.monotonic() - self._step_written
         if phase == self._phase and done != total and elapsed < _PROGRESS_SECONDS:
             return
@@ -66,7 +73,8 @@ class JobContext:
             message=message,
             at=datetime.now(UTC),
         )
-        self.spool.write_progress(replace(step, application_id=self.application_id))
+        step = replace(step, application_id=self.application_id, passing=passing)
+        self.spool.write_progress(step)
         self._phase, self._step_written = phase, time.monotonic()
 
     def log(self, text: str) -> None:

@@ -5,6 +5,7 @@ a program is alive as long as its process group on the launching host holds a pr
 """
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -22,10 +23,11 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure, StaleState
 from portal.lake.readiness import SHOWS_ALL
 from portal.spark.heartbeat import BEAT_VARIABLE, write_launched
+from portal.spark.kerberos import kerberos_environment, kerberos_settings
 from portal.spark.process_table import group_members, host_identity, host_name, start_seconds
 
 ROOT = Path(__file__).resolve().parents[2]
-_PACKAGES = ("portal", "lifecycle", "refresh", "optimizer")
+_PACKAGES = ("portal", "lifecycle", "refresh", "optimizer", "quality", "pipelines")
 _PASSED_ON = (
     "PATH",
     "HOME",
@@ -97,6 +99,7 @@ def submit(
                 cwd=log_file.parent,
                 env={
                     **driver_environment(config, environment),
+                    **kerberos_environment(config, log_file.with_suffix(".hadoop")),
                     BEAT_VARIABLE: str(heartbeat_file(log_file)),
                 },
                 start_new_session=True,
@@ -166,6 +169,7 @@ def submit_argv(
         "spark.yarn.maxAppAttempts": "1",
         "spark.speculation": "false",
     }
+    settings |= kerberos_settings(config, settings)
     argv = [
         str(_spark_home() / "bin" / "spark-submit"),
         "--master",
@@ -181,7 +185,9 @@ def submit_argv(
             "--py-files",
             str(_zip_packages(log_file.with_suffix(".packages.zip"))),
         ]
-    return [*argv, str(ROOT / "portal" / "spark" / "entry.py"), module, spool]
+    argv += [str(ROOT / "portal" / "spark" / "entry.py"), module, spool]
+    # The driver opens its spool before Spark and the lake's settings, which lie there.
+    return [*argv, json.dumps(config.hadoop_conf)] if config.hadoop_conf else argv
 
 
 def driver_environment(config: LakeConfig, environment: Mapping[str, str]) -> dict[str, str]:

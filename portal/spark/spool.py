@@ -7,7 +7,7 @@ Progress files are numbered and never appended to: a growing file cannot be read
 import contextlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,6 +20,10 @@ _REQUEST = "request.json"
 _MANIFEST = "manifest.json"
 _CONTROL = "control.json"
 _PROGRESS = "progress-"
+_PASSING = "· "
+"""Before what changes all the time."""
+_BEAT = "beat.json"
+_ENVIRONMENT = "environment.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,18 @@ class Progress:
     at: str
     application_id: str = ""
     """What Spark's cluster calls the application; drivers of older releases do not say it."""
+    passing: str = ""
+    """What changes all the time: pages show it behind the message, and the log leaves it out."""
+
+    @property
+    def shown(self) -> str:
+        """The message as pages show it."""
+        return f"{self.message} {_PASSING}{self.passing}".lstrip() if self.passing else self.message
+
+    @staticmethod
+    def lasting(shown: str) -> str:
+        """Return the message of what pages show."""
+        return shown.partition(_PASSING)[0].rstrip()
 
     @classmethod
     def make(
@@ -41,6 +57,12 @@ class Progress:
     ) -> "Progress":
         """Build a step with its instant as ISO text."""
         return cls(n, phase, done, total, message, at.astimezone(UTC).isoformat())
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> "Progress":
+        """Read a step; what a driver of a newer release says beside it is left out."""
+        known = {one.name for one in fields(cls)}
+        return cls(**{name: value for name, value in data.items() if name in known})
 
 
 class Spool:
@@ -95,7 +117,7 @@ class Spool:
             for name in names
             if name.startswith(_PROGRESS) and int(name[len(_PROGRESS) : -len(".json")]) > n
         ]
-        return [Progress(**self._read(name)) for name in wanted]
+        return [Progress.read(self._read(name)) for name in wanted]
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
         """Write the end of the job; the last thing it does."""
@@ -112,6 +134,29 @@ class Spool:
     def read_control(self) -> dict[str, Any]:
         """Read what the portal asks; nothing written yet means nothing asked."""
         return self._read_or_none(_CONTROL) or {}
+
+    def write_beat(self, counts: Mapping[str, int | None]) -> None:
+        """Write the heartbeat of a driver on a cluster."""
+        self._write(_BEAT, counts)
+
+    def read_beat(self) -> dict[str, Any]:
+        """Read the heartbeat; empty before the first one."""
+        return self._read_or_none(_BEAT) or {}
+
+    def write_environment(self, environment: Mapping[str, str]) -> None:
+        """Write the passwords of a driver on a cluster: 0600, until the driver has read them."""
+        self._write(_ENVIRONMENT, environment)
+
+    def take_environment(self) -> dict[str, str]:
+        """Read what was written for this driver and remove it; empty where nothing was."""
+        found = self._read_or_none(_ENVIRONMENT) or {}
+        self.forget_environment()
+        return {str(name): str(value) for name, value in found.items()}
+
+    def forget_environment(self) -> None:
+        """Remove what was written for a driver; twice is no error."""
+        with contextlib.suppress(NotVisible):
+            self.fs.remove_file(self.root.child(_ENVIRONMENT))
 
     def write_part(self, name: str, data: Mapping[str, Any]) -> None:
         """Write a file that the control file names; the same name always has the same content."""

@@ -1,4 +1,4 @@
-"""Forms of the platform's own pages."""
+"""Forms of the platform's own pages, and numbers out of fields that are no forms."""
 
 from typing import Any
 
@@ -11,6 +11,15 @@ from portal.lake.errors import ExternalFailure, PortalError
 from portal.lake.reasons import check_text
 from portal.people.lockout import Try, address_of, try_begins, try_succeeded
 from portal.ui.frame.context import THEMES
+
+_MOST_DIGITS = 18
+"""Longer numbers are none of the database's."""
+
+
+def whole_number(text: str) -> int | None:
+    """Return the number that a field or an address says; None: it says none that may be stored."""
+    is_number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+    return int(text) if is_number else None
 
 
 class LoginForm(AuthenticationForm):

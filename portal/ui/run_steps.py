@@ -5,8 +5,12 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.utils import timezone
+
 from portal.access.models import User
 from portal.runs.models import Run
+from portal.runs.requests.selectors import run_waits
+from portal.ui.selectors import runs_for_user
 
 
 class RunStep(NamedTuple):
@@ -64,6 +68,20 @@ def run_subject(run: Run) -> RunSubject | None:
     """Return what a run is about; None where it is about nothing that has a page."""
     maker = _subjects.get(run.subject_type) if run.subject_id else None
     return maker(run) if maker else None
+
+
+class RunProgress(NamedTuple):
+    """A run that lives, and what it waits for: `ui/_progress.html` shows them."""
+
+    run: Run
+    waits: str
+
+
+def progress_shown(run: Run | None, user: User) -> RunProgress | None:
+    """Return what a page about its subject shows of a run; None where the person sees no run."""
+    if run is None or not runs_for_user(user, run.lake).filter(pk=run.pk).exists():
+        return None
+    return RunProgress(run, run_waits(run, now=timezone.now()))
 
 
 def run_seconds(run: Run, *, now: datetime) -> float | None:

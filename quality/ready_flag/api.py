@@ -6,6 +6,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from portal.ui.api.operations import ApiView, operation
+from portal.ui.api.serializers import LakeField
 from quality.ready_flag.services.marking import Mark, Marked, partitions_mark
 
 SCOPE = "readiness"
@@ -14,7 +15,7 @@ SCOPE = "readiness"
 class MarkSerializer(serializers.Serializer[Any]):
     """What is ready, or is not."""
 
-    lake = serializers.CharField(default="main", max_length=32)
+    lake = LakeField()
     table = serializers.CharField(max_length=512, help_text="db.table")
     partitions = serializers.ListField(
         child=serializers.CharField(trim_whitespace=False, max_length=8_192),

@@ -11,12 +11,12 @@ from stack.process import LOOPBACK, SHORT_LIVED_JVM, free_port
 from stack.servers.base import Server
 from stack.servers.metastore import site_xml
 
-_LOG4J = """log4j.rootLogger=WARN,console
+LOG4J = """log4j.rootLogger=WARN,console
 log4j.appender.console=org.apache.log4j.ConsoleAppender
 log4j.appender.console.layout=org.apache.log4j.PatternLayout
 log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c: %m%n
 """
-_GROUPS = "root=supergroup;alice=alice;bob=bob,analysts;etl=etl,analysts;lakewarden=supergroup"
+GROUPS = "root=supergroup;alice=alice;bob=bob,analysts;etl=etl,analysts;lakewarden=supergroup"
 
 
 class Hdfs(Server):
@@ -52,7 +52,7 @@ class Hdfs(Server):
         core = {
             "fs.defaultFS": self.uri,
             "hadoop.tmp.dir": str(self.directory / "tmp"),
-            "hadoop.user.group.static.mapping.overrides": _GROUPS,
+            "hadoop.user.group.static.mapping.overrides": GROUPS,
             "hadoop.proxyuser.root.hosts": "*",
             "hadoop.proxyuser.root.groups": "*",
         }
@@ -77,9 +77,19 @@ class Hdfs(Server):
             "dfs.permissions.enabled": "true",
             "dfs.permissions.superusergroup": "supergroup",
         }
+        core |= self._more_core()
+        hdfs |= self._more_hdfs()
         (self.conf / "core-site.xml").write_text(site_xml(core), encoding="utf-8")
         (self.conf / "hdfs-site.xml").write_text(site_xml(hdfs), encoding="utf-8")
-        (self.conf / "log4j.properties").write_text(_LOG4J, encoding="utf-8")
+        (self.conf / "log4j.properties").write_text(LOG4J, encoding="utf-8")
+
+    def _more_core(self) -> dict[str, str]:
+        """Properties of core-site.xml that a subclass has."""
+        return {}
+
+    def _more_hdfs(self) -> dict[str, str]:
+        """Properties of hdfs-site.xml that a subclass has."""
+        return {}
 
     def command(self) -> Sequence[str]:
         """Return the argv of the one JVM."""

@@ -94,8 +94,12 @@ class Metastore(Server):
         }
         (conf / "metastore-site.xml").write_text(site_xml(values), encoding="utf-8")
         (conf / "metastore-site.xml").chmod(0o600)
-        core = {"fs.defaultFS": self.default_fs}
+        core = {"fs.defaultFS": self.default_fs, **self._more_core()}
         (conf / "core-site.xml").write_text(site_xml(core), encoding="utf-8")
+
+    def _more_core(self) -> dict[str, str]:
+        """Properties of core-site.xml that a subclass has."""
+        return {}
 
     def command(self) -> Sequence[str]:
         """Return the argv of the metastore, started without its launcher."""

@@ -24,12 +24,14 @@ OUTER_DOORS = {
     "portal/runs/execution/polling.py": "a beat that breaks must not hide the end of a run",
     "portal/runs/execution/steps.py": "a run ends with its error, whatever it was",
     "portal/search/selectors/everything.py": "a source that breaks does not hide the others",
+    "portal/connectors/name_services/client.py": "hands every error on to the thread that waits",
     "portal/spark/entry.py": "a job ends with a manifest, whatever happened",
     "portal/spark/job.py": "a gateway that is gone raises anything; translated",
     "refresh/core/connectors/front_end.py": "the driver's errors have no base class; translated",
     "refresh/worker/services/worker.py": "an unexpected error costs a table one turn",
     "tasks/schedule.py": "a tick or kind that breaks must not keep the others from their turn",
     "tasks/supervise.py": "a kind that breaks must not keep other runs from being polled",
+    "tasks/each_lake.py": "an unexpected error costs a lake one turn",
     "tasks/loops.py": "an unexpected error costs a loop one turn",
 }
 # What we wrote ourselves below static/: everything else is unpacked at set-up and never committed.

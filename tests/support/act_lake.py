@@ -221,7 +221,9 @@ class ActLake:
                 os.chown(directory.child("_SUCCESS").path, 1, 1)
         else:
             # Only the superuser may give files away; the acting user must keep what is not its own.
-            superuser = HdfsFileSystem(directory.authority, user=getpass.getuser())
+            superuser: FileSystem = self.fs
+            if self.config.kerberos is None:
+                superuser = HdfsFileSystem(directory.authority, user=getpass.getuser())
             superuser.set_owner(directory.child("_SUCCESS"), "alice", "analysts")
             superuser.set_acl(directory.child(".hidden.crc"), _ACL)
 

@@ -38,7 +38,11 @@ class CutLine:
                 client, _ = self._server.accept()
             except OSError:
                 return
-            server = socket.create_connection(self._target)
+            try:
+                server = socket.create_connection(self._target)
+            except OSError:  # nobody is there: the client finds that out, too
+                client.close()
+                continue
             for ends in ((client, server, False), (server, client, True)):
                 threading.Thread(target=self._pump, args=ends, daemon=True).start()
 

@@ -1,5 +1,6 @@
 """A lake on local files for tests that need its configuration but none of its servers."""
 
+import json
 from pathlib import Path
 
 from portal.connectors.lake_config import LakeConfig, MetastoreDb
@@ -30,3 +31,8 @@ def local_lake(root: Path, lake: LakeId) -> LakeConfig:
         spark_master="local[1]",
         deployment_id="test",
     )
+
+
+def write_lake(config: LakeConfig, lakes: Path) -> None:
+    """Write lakes.json with this lake alone; the portal reads it at once."""
+    lakes.write_text(json.dumps({str(config.lake): config.as_dict()}), encoding="utf-8")

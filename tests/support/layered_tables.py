@@ -126,7 +126,7 @@ class LayeredLake:
 
     def run_of(self, layer: Layer, failpoints: Failpoints) -> LayerRun:
         """Return the advance of one layer."""
-        return LayerRun(self.spark, self.config, self.order(layer), (), failpoints)
+        return LayerRun(self.spark, self.config, self.order(layer), (), failpoints, print)
 
     def advance(self, *layers: Layer, **more: Any) -> list[Advanced]:
         """Advance layers as a run would."""

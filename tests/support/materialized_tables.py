@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from pyspark.sql import SparkSession
 
 from optimizer.rewriting.domain.aggregates import aggregate_facts
@@ -18,6 +19,7 @@ from pipelines.materialized.domain.answers import answering
 from pipelines.materialized.domain.costs import Past
 from pipelines.materialized.domain.definition import read_definition
 from pipelines.materialized.domain.kept_columns import GROUP, ROWS
+from pipelines.materialized.domain.messages import Note
 from pipelines.materialized.jobs.refresh import Done, Refresh
 from portal.lake.aggregates import SourceCommit, StoredAggregate
 from portal.safety.failpoints import Failpoints
@@ -101,6 +103,10 @@ class Materialized:
     def assert_right(self) -> None:
         rows, wanted = self.rows(), self.wanted()
         assert rows == wanted, (rows - wanted, wanted - rows)
+        said = self.target.written(may_be_foreign=True)
+        assert said is not None
+        note = msgspec.json.decode(said.note, type=Note)
+        assert note.n_groups == sum(rows.values()), note
 
 
 def known_of(

@@ -56,7 +56,7 @@ def launched_here(spark: SparkSession, *, beside: Collection[str] = ()) -> Itera
     def submit(*, module: str, spool: str, **others: Any) -> Launched:
         if module in beside:
             return really(module=module, spool=spool, **others)
-        place = _open_spool(spool)
+        place = _open_spool(spool, settings={})
         _end(module, _context(place.read_request(), place, spark))
         return _ENDED
 

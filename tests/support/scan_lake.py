@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from pymetastore.hive_metastore import ttypes
 
 from portal.connectors.filesystem import FileSystem, open_file_system
+from portal.connectors.kerberos.tickets import login
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
 from portal.lake.names import PartitionName, TableName
@@ -171,7 +172,12 @@ class ScanLake:
         if path.scheme == "file":
             os.utime(path.path, (read, changed))
         else:
-            client = hdfs_native.Client(f"hdfs://{path.authority}")
+            kerberos = self.config.kerberos
+            client = hdfs_native.Client(
+                f"hdfs://{path.authority}",
+                config=self.config.hadoop_conf,
+                **(login(kerberos) if kerberos else {}),
+            )
             client.set_times(path.path, changed * 1000, read * 1000)
 
     def _storage(self, location: str) -> ttypes.StorageDescriptor:

@@ -67,8 +67,8 @@ class Metastore:
         """Connect to `uri`, or to what hive-site.xml names."""
         self.jvm = spark.sparkContext._jvm
         conf = self.jvm.org.apache.hadoop.hive.conf.HiveConf()
-        if uri:
-            conf.set("hive.metastore.uris", uri)
+        conf.addResource(spark.sparkContext._jsc.hadoopConfiguration())  # spark.hadoop.hive.*
+        conf.set("hive.metastore.uris", uri or conf.get("hive.metastore.uris") or "")
         if not conf.get("hive.metastore.uris"):
             raise RefusedError("Give --metastore thrift://host:port: no hive-site.xml names one.")
         self.client = self.jvm.org.apache.hadoop.hive.metastore.HiveMetaStoreClient(conf)

@@ -37,6 +37,7 @@ from lifecycle.policies.domain.policy import Values
 from lifecycle.policies.ui.forms import ValuesForm
 from lifecycle.policies.ui.policy import LINE_WORDS
 from portal.lake.errors import NotAllowed, RuleViolation
+from portal.ui.forms import whole_number
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.filters import filtered
@@ -175,11 +176,11 @@ def _wish(request: HttpRequest) -> EnrollmentParams:
     form = ValuesForm(request.POST)
     if not form.is_valid():
         raise RuleViolation("policy.values", "LEVEL is 0 or 1, and TTL a number of days from 1.")
-    count = request.POST.get("n_tables", "")
+    count = whole_number(request.POST.get("n_tables", ""))
     return EnrollmentParams(
         selection={key: request.POST.get(key, "") for key in FILTER_KEYS},
         wanted=Values(form.values.level, form.values.ttl),
-        n_tables=int(count) if count.isascii() and count.isdigit() else -1,
+        n_tables=-1 if count is None else count,
         reason=request.POST.get("reason", ""),
     )
 

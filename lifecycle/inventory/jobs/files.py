@@ -36,9 +36,7 @@ class FileFunctions:
         settings = spark._jsc.hadoopConfiguration()
         share = calls_per_second / _n_executors(spark)
         access = jvm.Access(settings, f"{own.scheme}://{own.authority}", float(share))
-        self.canonical = self._udf(
-            jvm.CanonicalPath(config.default_fs, dict(config.path_aliases)), None
-        )
+        self.canonical = self._udf(jvm.CanonicalPath(config.default_fs, config.aliases), None)
         self.look = self._udf(jvm.Look(access, access_times), jvm.Look.type())
         self.runs = self._udf(jvm.Runs(), jvm.Runs.type())
 

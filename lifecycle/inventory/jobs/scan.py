@@ -30,7 +30,6 @@ from lifecycle.inventory.jobs.shared_locations import odd_tables, shared_rows, u
 from lifecycle.inventory.jobs.spread import spread_rows
 from lifecycle.inventory.jobs.tables import Catalog, build_catalog, unclear_policies
 from lifecycle.inventory.jobs.touched import postponed, touched_rows
-from lifecycle.inventory.jobs.watch import watched
 from lifecycle.rules.domain.conformity import Reason
 from portal.connectors.metastore import Metastore
 from portal.events.change_log import Touched, touched_since
@@ -39,6 +38,7 @@ from portal.lake.errors import ExternalFailure
 from portal.lake.paths import LakePath
 from portal.spark.job import JobContext
 from portal.spark.registered import RegisteredPlaces
+from portal.spark.watch import watched
 
 _UNREACHABLE = "lakewarden.filesystem.unreachable"
 _DATABASE_ERRORS = ("java.sql.", "org.mariadb.jdbc", "org.apache.derby", "com.mysql.")

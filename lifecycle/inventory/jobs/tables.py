@@ -200,7 +200,7 @@ def path_templates(params: Mapping[str, Any], config: LakeConfig) -> list[Templa
 
     def parse(text: str, pattern: str) -> Template:
         return Template.parse(
-            text, pattern=pattern, default_fs=config.default_fs, aliases=config.path_aliases
+            text, pattern=pattern, default_fs=config.default_fs, aliases=config.aliases
         )
 
     own = [

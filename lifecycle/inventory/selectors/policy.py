@@ -205,7 +205,7 @@ def hand_over_warning(lake: str, db: str, table: str, owner: str) -> str:
         template = Template.parse(
             (setting.template if setting else "") or DEFAULT_TEMPLATE,
             default_fs=config.default_fs,
-            aliases=config.path_aliases,
+            aliases=config.aliases,
         )
     except RuleViolation:
         return ""

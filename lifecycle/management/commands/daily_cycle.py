@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from lifecycle.schedule.services import daily_cycle
+from portal.access.lakes import lake_word
 from portal.lake.errors import PortalError
 
 
@@ -18,7 +19,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the instant and the lake."""
         parser.add_argument("--now", required=True, help="ISO instant; without a zone it is UTC")
-        parser.add_argument("--lake", default="main")
+        parser.add_argument("--lake", type=lake_word, default="")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Play the day; lines that begin with `* ` are for people."""

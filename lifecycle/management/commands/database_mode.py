@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from lifecycle.core.domain.modes import DatabaseMode, can_change
 from lifecycle.databases.services.modes import ModeChange, database_mode_change
 from lifecycle.inventory.selectors.findings import mode_of
+from portal.access.lakes import lake_word
 from portal.access.models import User
 from portal.access.shell import user_named
 from portal.lake.errors import PortalError
@@ -26,7 +27,7 @@ class Command(BaseCommand):
         """Take what the page asks for too."""
         parser.add_argument("mode", choices=[mode.value for mode in DatabaseMode])
         parser.add_argument("databases", nargs="+", metavar="database")
-        parser.add_argument("--lake", default="main")
+        parser.add_argument("--lake", type=lake_word, default="")
         parser.add_argument("--user", required=True, help="the responsible admin")
         parser.add_argument("--reason", required=True)
 

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from lifecycle.rules.services.path_templates import TemplateChange, path_template_change
+from portal.access.lakes import lake_word
 from portal.access.shell import user_named
 from portal.lake.errors import PortalError
 
@@ -20,7 +21,7 @@ class Command(BaseCommand):
         """Take the template and whom it is for."""
         parser.add_argument("template")
         parser.add_argument("db", nargs="+")
-        parser.add_argument("--lake", default="main")
+        parser.add_argument("--lake", type=lake_word, default="")
         parser.add_argument("--user", required=True, help="the responsible admin")
         parser.add_argument("--reason", required=True)
 

@@ -64,6 +64,8 @@ def _system(job: JobContext, place: Any) -> Any:
     jvm: Any = job.spark.sparkContext._jvm
     hadoop: Any = job.spark.sparkContext._jsc.hadoopConfiguration()
     user, session = job.config.hadoop_user, jvm.org.apache.hadoop.security.UserGroupInformation
+    if job.config.kerberos is not None:  # the session has logged in as nobody else
+        return place.getFileSystem(hadoop)
     if user is None or session.getCurrentUser().getShortUserName() == user:
         return place.getFileSystem(hadoop)
     return jvm.org.apache.hadoop.fs.FileSystem.get(place.toUri(), hadoop, user)

@@ -175,7 +175,7 @@ def request_open(
             if at_once:
                 request_start(request, by=request.requested_by, now=now)
             elif ask_admin:
-                _ask_an_admin(request, now=now)
+                REQUESTS.ask_one(request, by=request.requested_by, now=now)
     except IntegrityError:
         known = PolicyRequest.objects.filter(open_key=_open_key(request)).first()
         if known is None:
@@ -210,17 +210,6 @@ def request_digest(request: PolicyRequest) -> str:
     content = {name: getattr(request, name) for name in _CONTENT}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _ask_an_admin(request: PolicyRequest, *, now: datetime) -> None:
-    request.approval = REQUESTS.open(
-        request,
-        requesters=[request.requested_by],
-        summary={"title": str(request), "reason": request.reason},
-        n_needed=1,
-        now=now,
-    )
-    request.save(update_fields=["approval"])
 
 
 @transaction.atomic

@@ -229,7 +229,7 @@ def _templates(lake: str, config: LakeConfig) -> list[Template]:
 
     def parse(text: str, pattern: str) -> Template:
         return Template.parse(
-            text, pattern=pattern, default_fs=config.default_fs, aliases=config.path_aliases
+            text, pattern=pattern, default_fs=config.default_fs, aliases=config.aliases
         )
 
     own = DatabaseSetting.objects.filter(lake=lake).exclude(template="").order_by("db")

@@ -30,6 +30,7 @@ from lifecycle.relocation.selectors import (
 from lifecycle.relocation.services.plans import FIXES, fix_request, fix_undo_request
 from portal.lake.errors import NotAllowed
 from portal.runs.requests.selectors import run_waits
+from portal.ui.forms import whole_number
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import ListSpec, list_response
 from portal.ui.lists.tables import Column
@@ -131,7 +132,8 @@ def relocation_new(request: HttpRequest) -> HttpResponseBase:
     if not user.is_lake_staff:
         raise NotAllowed("fix.role", "Admins and operators make relocation plans; ask one of them.")
     if request.method == "POST":
-        rows = [int(text) for text in request.POST.getlist("row") if _is_key(text)]
+        said = map(whole_number, request.POST.getlist("row"))
+        rows = [number for number in said if number is not None]
         reason = request.POST.get("reason", "")
         made = fix_request(lake, rows, reason=reason, user=user, now=timezone.now())
         messages.success(
@@ -179,10 +181,6 @@ relocation_withdraw = reasoned_page(
 relocation_undo = reasoned_page(
     fix_undo_request, fix_url, done="The undo plan is being prepared; it needs the same approvals."
 )
-
-
-def _is_key(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 19
 
 
 def _standing(fix: RelocationPlan) -> dict[str, Any]:

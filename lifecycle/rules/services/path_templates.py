@@ -46,7 +46,7 @@ def path_template_change(change: TemplateChange, *, user: User, now: datetime) -
     if len(change.template) > MOST_CHARS:
         raise RuleViolation("template.long", f"A template has at most {MOST_CHARS} signs.")
     config = get_lake(change.lake)
-    Template.parse(change.template, default_fs=config.default_fs, aliases=config.path_aliases)
+    Template.parse(change.template, default_fs=config.default_fs, aliases=config.aliases)
     with transaction.atomic():
         setting, _ = DatabaseSetting.objects.select_for_update().get_or_create(
             lake=change.lake, db=change.db

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from optimizer.schedule.services import advice_day
+from portal.access.lakes import lake_word
 from portal.lake.errors import PortalError
 
 
@@ -16,7 +17,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the lake."""
-        parser.add_argument("lake", nargs="?", default="main")
+        parser.add_argument("lake", nargs="?", type=lake_word, default="")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Do it; lines that begin with `* ` are for people."""

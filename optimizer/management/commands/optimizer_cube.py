@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from optimizer.cubes.services.definitions import cube_declare
 from optimizer.iceberg.tables.selectors.tables import tables_named
+from portal.access.lakes import lake_word
 from portal.access.shell import user_named
 from portal.lake.errors import PortalError
 
@@ -22,7 +23,7 @@ class Command(BaseCommand):
         """Take what a program asks for too."""
         parser.add_argument("table", help="db.table")
         parser.add_argument("definition", help="the definition in JSON; builds check it")
-        parser.add_argument("--lake", default="main")
+        parser.add_argument("--lake", type=lake_word, default="")
         parser.add_argument("--user", required=True, help="the responsible person")
         parser.add_argument("--reason", required=True)
 

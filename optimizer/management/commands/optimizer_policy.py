@@ -10,6 +10,7 @@ from optimizer.policies.domain.formats import POLICY_SCHEMAS, TableFormat
 from optimizer.policies.domain.values import write_values
 from optimizer.policies.selectors.policies import policy_current
 from optimizer.policies.services.policies import PolicyChange, policy_set
+from portal.access.lakes import lake_word
 from portal.access.shell import user_named
 from portal.lake.errors import PortalError
 from portal.played import instant
@@ -26,7 +27,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "values", help="all settings of the scope in JSON, such as '{\"is_on\": true}'"
         )
-        parser.add_argument("--lake", default="main")
+        parser.add_argument("--lake", type=lake_word, default="")
         parser.add_argument(
             "--format",
             default=TableFormat.ICEBERG.value,

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from optimizer.discovery.services.poll import poll_request
 from optimizer.models import IcebergTable
-from portal.access.lakes import get_lake
+from portal.access.lakes import get_lake, lake_word
 from portal.lake.errors import PortalError
 from portal.runs.domain import RunState
 from portal.runs.requests.services import run_drive
@@ -21,7 +21,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the lake."""
-        parser.add_argument("lake", nargs="?", default="main")
+        parser.add_argument("lake", nargs="?", type=lake_word, default="")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Poll and say what came of it."""

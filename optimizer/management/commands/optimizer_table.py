@@ -10,6 +10,7 @@ from optimizer.core.domain.tasks import TaskKind
 from optimizer.core.services.actions import table_pause, table_resume
 from optimizer.iceberg.planner.services.actions import dry_run, kind_for_now, optimize_now
 from optimizer.models import IcebergTable
+from portal.access.lakes import lake_word
 from portal.lake.errors import PortalError
 
 
@@ -22,7 +23,7 @@ class Command(BaseCommand):
         """Take the table and the step."""
         parser.add_argument("step", choices=["status", "plan", "run", "pause", "resume"])
         parser.add_argument("table", help="db.table")
-        parser.add_argument("--lake", default="main")
+        parser.add_argument("--lake", type=lake_word, default="")
         parser.add_argument("--kind", choices=[kind.value for kind in TaskKind])
         parser.add_argument("--reason", default="")
 

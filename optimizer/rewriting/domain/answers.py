@@ -1,7 +1,8 @@
 """Rewrites a query: every aggregating SELECT by itself, each with the cube that fits best."""
 
+import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sqlglot
@@ -245,7 +246,7 @@ class _Rewriter:
         for facts, cube in cubes:
             try:
                 fitting.append((cube, facts, self._written(block, cube, facts.format)))
-                rule, reason = "", "another cube is smaller"
+                rule, reason = "", ""
             except Unfit as error:
                 rule, reason = error.rule, error.reason
             reports[cube.table] = CubeAnswer(
@@ -253,9 +254,12 @@ class _Rewriter:
             )
         if not fitting:
             return BlockAnswer(text, names, cubes=tuple(reports.values())), None
-        best, facts, found = min(
-            fitting, key=lambda one: (one[0].n_rows + one[0].uncovered_rows, one[0].table)
-        )
+        best, facts, found = min(fitting, key=lambda one: (_rows(one[0]), one[0].table))
+        for cube, _, _ in fitting:
+            fewer = " with fewer rows" if _rows(best) < _rows(cube) < math.inf else ""
+            reports[cube.table] = replace(
+                reports[cube.table], reason=f"{best.table} answers{fewer}"
+            )
         if best.snapshot_id is None:
             self.unversioned |= {best.view.table, *(one.table for one in best.view.joins)}
         reports[best.table] = CubeAnswer(best.view.name, best.table, used=True)
@@ -283,6 +287,11 @@ class _Rewriter:
         found = match(block, cube.view, self.schema, session.dialect, session.time_zone)
         check_coverage(cube, self.snapshots, session.dialect, self.most_files)
         return Writer(found, cube, self.snapshots, session.dialect, session.time_zone).select()
+
+
+def _rows(cube: CubeFacts) -> float:
+    """Return how many rows are read where it answers; infinite: nobody counted them."""
+    return cube.n_rows + cube.uncovered_rows or math.inf
 
 
 def _figures(cube: CubeFacts, facts: TableFacts) -> dict[str, int]:

@@ -43,6 +43,7 @@ class _Answers(msgspec.Struct):
 class _Note(msgspec.Struct):
     answers: _Answers | None = None
     n_rows: int | None = None
+    n_groups: int | None = None
     asked_at: int = 0
 
 
@@ -82,6 +83,7 @@ def described_aggregate(name: str, positions: str, note: str) -> StoredAggregate
         time_zone=answers.time_zone,
         commits={table: SourceCommit(one.table, one.commit) for table, one in commits.items()},
         known_at=datetime.fromtimestamp(found.asked_at, UTC),
+        n_rows=found.n_groups or 0,
         source_rows=found.n_rows or 0,
     )
 

@@ -9,11 +9,10 @@ from optimizer.hudi.tables.jobs.errors import clear_errors
 from optimizer.hudi.tables.jobs.table import HUDI as JAVA_HUDI
 from optimizer.hudi.tables.jobs.table import OpenedTable, open_table, use_hudi
 from optimizer.rewriting.domain.facts import HUDI, TableFacts
+from portal.lake.formats import HUDI_SAME_ROWS
 from portal.spark.job import JobContext
 
 _META = "_hoodie_"
-SAME_ROWS = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX", "BUCKET_RESCALE"})
-"""Operations whose commits change no row."""
 
 
 def hudi_facts(spark: SparkSession, job: JobContext, name: str, location: str) -> TableFacts:
@@ -74,7 +73,7 @@ def _same_rows(table: OpenedTable) -> tuple[int, ...]:
         done = table.java.getActiveTimeline().getCommitsTimeline().filterCompletedInstants()
         for instant in done.getReverseOrderedInstants().iterator():
             found.append(int(instant.requestedTime()))
-            if str(done.readCommitMetadata(instant).getOperationType()) not in SAME_ROWS:
+            if str(done.readCommitMetadata(instant).getOperationType()) not in HUDI_SAME_ROWS:
                 return tuple(found)
     # What changed rows last is archived: nothing is known of the commits before these.
     return tuple(found)

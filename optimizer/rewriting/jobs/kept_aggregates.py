@@ -17,7 +17,6 @@ from optimizer.rewriting.domain.described import NOTE, POSITIONS, described_aggr
 from optimizer.rewriting.domain.facts import TableFacts
 from optimizer.rewriting.domain.hudi_readers import HudiReader
 from optimizer.rewriting.jobs.hudi_tables import (
-    SAME_ROWS,
     facts_of,
     has_logs,
     n_commits,
@@ -26,6 +25,7 @@ from optimizer.rewriting.jobs.hudi_tables import (
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.aggregates import StoredAggregate
 from portal.lake.errors import PortalError, RuleViolation
+from portal.lake.formats import HUDI_SAME_ROWS
 
 PlaceOf = Callable[[str], str | None]
 """Returns where a table lies now, as the metastore has it; None: it is no Hudi table."""
@@ -131,7 +131,7 @@ class KeptAggregates:
                     return self._described[key]
                 said = done.readCommitMetadata(instant)
                 positions, note = (str(said.getMetadata(one) or "") for one in (POSITIONS, NOTE))
-                if not positions and str(said.getOperationType()) in SAME_ROWS:
+                if not positions and str(said.getOperationType()) in HUDI_SAME_ROWS:
                     continue
                 if not positions:
                     break

@@ -46,6 +46,7 @@ class SchemaRequests(ProposalKind[SchemaRequest]):
     }
     open_states = frozenset({"PENDING"})
     cooling_off = timedelta(0)
+    acts_at_once = True
     audited_as = "schema_request"
     audits_moves = True
     reason_key = "note"
@@ -151,14 +152,7 @@ def _open(change: SchemaChange, *, now: datetime) -> None:
         with transaction.atomic():
             request.save(force_insert=True)
             REQUESTS.audit("asked", request, actor=_BY, now=now)
-            request.approval = REQUESTS.open(
-                request,
-                requesters=[_BY],
-                summary={"title": str(request), "reason": request.reason},
-                n_needed=1,
-                now=now,
-            )
-            request.save(update_fields=["approval"])
+            REQUESTS.ask_one(request, by=_BY, now=now)
     except IntegrityError:
         return  # another process was first
 

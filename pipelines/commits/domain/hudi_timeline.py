@@ -5,6 +5,7 @@ position never passes a commit that is still being written: it would change what
 """
 
 from collections.abc import Iterable
+from datetime import UTC, datetime, tzinfo
 
 import msgspec
 
@@ -16,11 +17,12 @@ from pipelines.commits.domain.positions import (
     full,
     same_table,
 )
+from portal.lake.formats import HUDI_SAME_ROWS
 
 COMMITS = frozenset({"commit", "deltacommit", "replacecommit", "clustering", "compaction"})
 SERVICES = frozenset({"compaction", "logcompaction", "clustering", "indexing"})
 """Actions that are still to be done and will change no row."""
-SAME_ROWS = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX", "BUCKET_RESCALE"})
+_DIGITS = 17
 _LOGGED = frozenset(
     {"UPSERT", "INSERT", "BULK_INSERT", "DELETE", "UPSERT_PREPPED", "DELETE_PREPPED"}
 )
@@ -96,7 +98,7 @@ def changed(timeline: Timeline, after: Position, upto: Position) -> Changed:
         return Changed(known)
     done = [one for one in timeline.commits if one.completed]
     between = [one for one in done if after.commit < one.instant <= upto.commit]
-    rows = tuple(one for one in between if one.operation not in SAME_ROWS)
+    rows = tuple(one for one in between if one.operation not in HUDI_SAME_ROWS)
     if not rows:
         return Changed(NOTHING)
     began = max(one.completed for one in done if one.instant <= after.commit)
@@ -142,3 +144,10 @@ def _undone(rollbacks: Iterable[Rollback], instant: str) -> str:
                 if undone <= instant:
                     return undone
     return ""
+
+
+def instant_at(instant: str, zone: tzinfo) -> datetime:
+    """Return the moment of an instant that was written in a time zone."""
+    text = instant.ljust(_DIGITS, "0")[:_DIGITS]
+    found = datetime.strptime(text + "000", "%Y%m%d%H%M%S%f").replace(tzinfo=zone)
+    return found.astimezone(UTC)

@@ -5,12 +5,13 @@ from collections.abc import Iterable
 import msgspec
 
 from pipelines.commits.domain.positions import Position, Positions, as_text, from_text
+from portal.lake.formats import HUDI_SAME_ROWS
 
 PREFIX = "lakewarden."
 POSITIONS, OWNER, NOTE = (f"{PREFIX}{name}" for name in ("positions", "owner", "note"))
 """Keys of a commit's metadata: positions of the sources, whose target it is, and its own words."""
 
-_NO_ROWS = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX", "ALTER_SCHEMA"})
+_NO_ROWS = HUDI_SAME_ROWS | {"ALTER_SCHEMA"}
 
 
 class Marked(msgspec.Struct, frozen=True):

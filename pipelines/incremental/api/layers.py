@@ -11,6 +11,7 @@ from pipelines.incremental.api.serializers import (
     CreateLayerSerializer,
     EditLayerSerializer,
     LayerAdvanceSerializer,
+    LayerDetailSerializer,
     LayerEdgeSerializer,
     LayerSchemaRequestSerializer,
     LayerSerializer,
@@ -80,7 +81,7 @@ class LayerList(KeysetList):
 class LayerDetail(ApiView):
     """One layer."""
 
-    @operation("layers_get", answer=LayerSerializer)
+    @operation("layers_get", answer=LayerDetailSerializer)
     def get(self, layer_id: int) -> object:
         """Return a layer."""
         return get_layer_for_user(layer_id, self.user)

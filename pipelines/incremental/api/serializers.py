@@ -1,6 +1,7 @@
 """Serializers of layers, their edges and advances."""
 
 from typing import Any, ClassVar
+from uuid import UUID
 
 from rest_framework import serializers
 
@@ -12,7 +13,7 @@ from pipelines.incremental.domain.definitions import (
     MOST_SOURCES,
 )
 from pipelines.incremental.models import EVERY_MINUTES, PAUSE_MINUTES
-from pipelines.incremental.services.requests import LONGEST_VALUE
+from pipelines.incremental.services.requests import LONGEST_VALUE, run_under_way
 from pipelines.models import Layer, LayerAdvance, LayerSchemaRequest, LayerSource
 
 _COLUMN: dict[str, Any] = {"max_length": 128, "default": "", "allow_blank": True}
@@ -30,10 +31,27 @@ class LayerSerializer(serializers.ModelSerializer[Layer]):
         fields: ClassVar[list[str]] = [
             *("id", "lake", "target", "state", "definition", "version", "every_minutes"),
             *("on_commit", "pause_minutes", "next_at", "is_paused", "pause_reason"),
-            *("full_reason", "set_by", "set_at", "advanced_at", "problem", "problem_code"),
+            *("full_reason", "owner", "set_by", "set_at", "advanced_at", "problem", "problem_code"),
             *("watermark", "watermark_reason"),
         ]
         read_only_fields = fields
+
+
+class LayerDetailSerializer(LayerSerializer):
+    """A layer, with the run that advances it."""
+
+    run = serializers.SerializerMethodField(
+        help_text="the run that advances it now or next, which says how far it is; null: none"
+    )
+
+    class Meta(LayerSerializer.Meta):
+        fields: ClassVar[list[str]] = [*LayerSerializer.Meta.fields, "run"]
+        read_only_fields = fields
+
+    def get_run(self, row: Layer) -> UUID | None:
+        """Return the id of its run."""
+        run = run_under_way(row)
+        return run.pk if run is not None else None
 
 
 class LayerSourceSerializer(serializers.Serializer[Any]):

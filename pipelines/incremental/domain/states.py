@@ -1,4 +1,4 @@
-"""In which state a layer is, how far behind its edges are, and what its source must keep for it."""
+"""In which state a layer is, and how far behind its edges are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +9,6 @@ from pipelines.incremental.domain.messages import Field
 
 LATE_INTERVALS = 3
 """A layer that was not advanced for so many of its intervals is late."""
-HOLD = timedelta(hours=72)
-"""The longest that a reader keeps its source's cleaner from old versions."""
 
 
 class LayerState(StrEnum):
@@ -37,14 +35,6 @@ class Facts:
     heard_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
-    """Since when a reader needs old versions of its source; `is_capped`: it waits no longer."""
-
-    since: datetime
-    is_capped: bool
-
-
 def layer_state(facts: Facts, *, now: datetime) -> LayerState:
     """Return a layer's state."""
     if facts.is_paused:
@@ -63,20 +53,6 @@ def layer_state(facts: Facts, *, now: datetime) -> LayerState:
 def lag(read_at: datetime | None, *, now: datetime) -> timedelta | None:
     """Return how old the state of a source is that a target has; None: it has none of it."""
     return None if read_at is None else max(now - read_at, timedelta())
-
-
-def hold_of(
-    position_at: datetime | None, read_at: datetime | None, *, now: datetime
-) -> Hold | None:
-    """Return what a source must keep for a reader; None where nothing was read yet.
-
-    A reader that has all commits up to `read_at` needs the version of then. It is held for it no
-    longer than `HOLD`, so that a layer that nobody repairs does not fill the storage.
-    """
-    if position_at is None:
-        return None
-    since = max(position_at, read_at or position_at)
-    return Hold(position_at, is_capped=now - since > HOLD)
 
 
 def schema_words(seen: Sequence[Field], found: Sequence[Field]) -> str:

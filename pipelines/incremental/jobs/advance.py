@@ -10,13 +10,20 @@ from typing import Any
 import msgspec
 from pyspark.sql import SparkSession
 
-from pipelines.cdc.applying.jobs.target import check_hudi, java_text, read_old_dates
-from pipelines.incremental.domain.messages import RESULTS, Advanced, LayerOrder, read_request
+from pipelines.cdc.applying.jobs.target import check_hudi, read_old_dates
+from pipelines.incremental.domain.messages import (
+    RESULTS,
+    Advanced,
+    LayerOrder,
+    Request,
+    read_request,
+)
 from pipelines.incremental.jobs.layer_run import LayerRun
 from portal.lake.errors import PortalError
 from portal.safety.failpoints import Failpoints
-from portal.spark.java_errors import JAVA_ERRORS
+from portal.spark.java_errors import JAVA_ERRORS, row_free_text
 from portal.spark.job import CANCELLED, JobContext
+from portal.spark.watch import watched
 
 REQUEST = "layers"
 
@@ -27,13 +34,11 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     check_hudi(spark, lake=str(job.config.lake))
     read_old_dates(spark)
     job.spool.fs.make_directories(job.spool.results.child(RESULTS), mode=0o700)
-    failpoints = Failpoints.from_environment()
     failed: list[dict[str, Any]] = []
     for n, order in enumerate(request.layers):
         job.check_control()
         job.progress("advance", n, len(request.layers), order.layer.target)
-        layer = LayerRun(spark, job.config, order, request.modules, failpoints)
-        done = _advanced(layer)
+        done = _advanced(spark, job, request, n)
         if done.state in ("failed", "held"):
             job.log(f"{order.layer.target}: {done.code}: {done.reason}")
             failed.append({"id": order.id, "reason": done.reason})
@@ -43,15 +48,19 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     return {"layers": len(request.layers) - len(failed), "failed": failed}
 
 
-def _advanced(layer: LayerRun) -> Advanced:
+def _advanced(spark: SparkSession, job: JobContext, request: Request, n: int) -> Advanced:
+    order, failpoints = request.layers[n], Failpoints.from_environment()
+    title = f"{order.layer.target}, {n + 1} of {len(request.layers)}"
     try:
-        return layer.advance()
+        with watched(job, "look at the commits", title) as watch:
+            layer = LayerRun(spark, job.config, order, request.modules, failpoints, watch.begin)
+            return layer.advance()
     except PortalError as error:
         if error.code == CANCELLED:
             raise
-        return _failed(layer.order, error.code, error.message)
+        return _failed(order, error.code, error.message)
     except JAVA_ERRORS as error:
-        return _failed(layer.order, "layer.spark", java_text(error))
+        return _failed(order, "layer.spark", row_free_text(error))
 
 
 def _failed(order: LayerOrder, code: str, reason: str) -> Advanced:

@@ -8,6 +8,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from pipelines.commits.domain.hudi_timeline import instant_at
 from pipelines.commits.domain.positions import Position
 from pipelines.commits.jobs.changes import Source
 from pipelines.commits.jobs.hudi_source import HudiSource
@@ -18,8 +19,6 @@ from pipelines.incremental.domain.messages import Edge, Field, LayerOrder, Sourc
 from pipelines.incremental.domain.states import schema_words
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.names import TableName
-
-_DIGITS = 17
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ class Read:
         if isinstance(self.source, HudiSource):
             config: Any = self.source.client.getTableConfig()
             is_utc = str(config.getTimelineTimezone().name()) == "UTC"
-            return _moment(self.position.commit, UTC if is_utc else self.zone)
+            return instant_at(self.position.commit, UTC if is_utc else self.zone)
         return None
 
 
@@ -111,7 +110,7 @@ def reads_of(spark: SparkSession, config: LakeConfig, order: LayerOrder) -> Mapp
 def n_commits_since(spark: SparkSession, location: str, since: datetime) -> int:
     """Return how many commits of a target of ours were begun since, with the last one before."""
     timeline = read_timeline(open_client(spark, location))
-    return 1 + sum(_moment(one.instant, UTC) >= since for one in timeline.commits)
+    return 1 + sum(instant_at(one.instant, UTC) >= since for one in timeline.commits)
 
 
 def newest_event(rows: DataFrame, column: str) -> datetime | None:
@@ -119,10 +118,3 @@ def newest_event(rows: DataFrame, column: str) -> datetime | None:
     at = F.unix_micros(F.col(f"`{column}`").cast("timestamp"))
     (found,) = rows.agg(F.max(at).alias("at")).collect()
     return None if found["at"] is None else datetime.fromtimestamp(found["at"] / 1_000_000, UTC)
-
-
-def _moment(digits: str, zone: tzinfo) -> datetime:
-    """Return the moment of an instant of Hudi."""
-    text = digits.ljust(_DIGITS, "0")[:_DIGITS]
-    found = datetime.strptime(text + "000", "%Y%m%d%H%M%S%f").replace(tzinfo=zone)
-    return found.astimezone(UTC)

@@ -6,7 +6,7 @@ the first of the two still names the positions of before.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -34,6 +34,7 @@ from pipelines.incremental.jobs.differences import (
 from pipelines.incremental.jobs.edges import Read, n_commits_since, newest_event, reads_of
 from pipelines.incremental.jobs.transforms import transformed
 from portal.connectors.lake_config import LakeConfig
+from portal.lake.counts import count_words
 from portal.lake.errors import RuleViolation
 from portal.safety.failpoints import Failpoints
 
@@ -69,6 +70,8 @@ class LayerRun:
     order: LayerOrder
     modules: tuple[str, ...]
     failpoints: Failpoints
+    tell: Callable[[str], None]
+    """Takes what is done next, for who waits for it."""
     _began: float = field(default_factory=time.monotonic)
 
     def advance(self) -> Advanced:
@@ -168,6 +171,7 @@ class LayerRun:
 
     def _follow(self, said: Written, schemas: Schemas, changes: Changes) -> Advanced:
         """Write what the changes of the source mean."""
+        self.tell("changed rows")
         rows = changes.rows
         if rows is None:
             rows = self._changing.rows().limit(0).withColumn(WEIGHT, F.lit(1))
@@ -196,6 +200,7 @@ class LayerRun:
 
     def _full(self, said: Written | None, schemas: Schemas, reason: str) -> Advanced:
         """Make the target equal to the transformation of all rows; equal rows are not written."""
+        self.tell("all rows")
         rows = self._changing.rows()
         result = self._best(self._result(rows))
         current = self._current(result) if said is not None else None
@@ -210,6 +215,7 @@ class LayerRun:
         wanted = self.order.backfill
         if wanted is None:
             raise TypeError("no range")
+        self.tell(f"partitions {wanted.low} to {wanted.high}")
         result = self._best(self._result(self._changing.rows()))
         within = in_range(result, self.order.layer.partition, wanted)
         found = of_all(result, self._current(result), self.order.layer.key, within=within)
@@ -289,9 +295,11 @@ class LayerRun:
             n_upserts, n_deletes = upserts.count(), deletes.count()
             with self.failpoints.step("delete"):
                 if n_deletes:
+                    self.tell(f"delete {count_words(n_deletes, 'row')}")
                     self.target.write(deletes, before if n_upserts else after, operation="delete")
             with self.failpoints.step("upsert"):
                 if n_upserts or (not n_deletes and after != before):
+                    self.tell(f"write {count_words(n_upserts, 'row')}")
                     self.target.write(upserts, after)
         finally:
             upserts.unpersist()

@@ -21,11 +21,10 @@ from pipelines.incremental.domain.definitions import (
 from pipelines.incremental.domain.definitions import Layer as Definition
 from pipelines.incremental.domain.graph import check_graph
 from pipelines.incremental.models import EVERY_MINUTES, PAUSE_MINUTES
+from pipelines.incremental.services.rights import NO_ROWS, check_definer
 from pipelines.models import Layer, LayerSource, Materialization
 from portal.access.actors import Actor
 from portal.access.lakes import get_lake
-from portal.access.models import User
-from portal.access.visibility import check_rows
 from portal.audit.services import audit_record
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation, StaleState
@@ -88,6 +87,7 @@ def layer_create(
         _check_graph(lake, layer, own=None)
         row = Layer(lake=lake, db=target.db, table=target.table, location=place)
         _fill(row, layer, timing=timing, by=by, now=now)
+        row.owner = by.name
         try:
             with transaction.atomic():
                 row.save()
@@ -109,6 +109,8 @@ def layer_edit(
 ) -> None:
     """Change a layer as of the version that was read; all rows are read the next time.
 
+    One that waits for somebody with a right to its rows is theirs then, also without a change.
+
     Raises:
         NotAllowed, RuleViolation: as of `layer_create`; `layer.fixed`, what the table is made by.
         StaleState: `layer.changed`.
@@ -123,19 +125,22 @@ def layer_edit(
                 "another layer with another target.",
                 field=field,
             )
-    if layer != row.layer:
+    is_taken_over = row.problem_code == NO_ROWS
+    if is_taken_over or layer != row.layer:
         _looked_up(row.hive, layer, by=by, is_new=False)
     with transaction.atomic():
         known = _locked(row)
         if known.version != version:
             raise _stale(known)
-        if known.layer == layer and Timing.of(known) == timing:
+        if known.layer == layer and Timing.of(known) == timing and not is_taken_over:
             return
         _check_graph(known.lake, layer, own=known.pk)
         if known.layer != layer:
             known.full_reason = CHANGED
-            known.problem = known.problem_code = ""
             _sources_set(known, layer)
+        if is_taken_over or known.layer != layer:
+            known.problem = known.problem_code = ""
+            known.owner = by.name
         _fill(known, layer, timing=timing, by=by, now=now)
         known.version += 1
         known.save()
@@ -249,7 +254,7 @@ def _check_source(metastore: Metastore, name: TableName, layer: Definition, *, b
     struct = metastore.table_or_none(name)
     is_target = _named(name).exists()  # of another layer, which may not have made it yet
     if struct is not None or is_target:
-        _check_rows(name, by, owner="" if struct is None else str(struct.owner or ""))
+        check_definer(by, name, struct)
     if is_target:
         return
     if struct is None:
@@ -265,12 +270,6 @@ def _check_source(metastore: Metastore, name: TableName, layer: Definition, *, b
     wanted = layer.event_time if str(name) == layer.changing else ""
     if wanted and columns and wanted not in columns:
         raise RuleViolation("layer.source", f"{name} has no column {wanted}.", field="event_time")
-
-
-def _check_rows(name: TableName, by: Actor, *, owner: str) -> None:
-    if not by.is_admin:
-        user = User.objects.filter(username=by.name, is_active=True).first()
-        check_rows(user, name, owner=owner, code="layer.rows", use="A layer")
 
 
 def _check_graph(lake: str, layer: Definition, *, own: int | None) -> None:

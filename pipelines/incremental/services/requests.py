@@ -17,6 +17,7 @@ from pipelines.incremental.domain.messages import (
     SourceOrder,
 )
 from pipelines.incremental.services.declaring import check_staff, record
+from pipelines.incremental.services.rights import check_owner
 from pipelines.models import Layer, LayerSource
 from portal.access.actors import Actor
 from portal.access.lakes import get_lake
@@ -101,6 +102,15 @@ def open_run_of(row: Layer) -> Run | None:
     return _open_runs(row.lake).filter(subject_type="table", subject_id=str(row)).first()
 
 
+def run_under_way(row: Layer) -> Run | None:
+    """Return the run that advances a layer now or next: one that was asked for, or another."""
+    asked = open_run_of(row)
+    if asked is not None:
+        return asked
+    rows = _open_runs(row.lake).order_by("queued_at")
+    return next((one for one in rows if row.pk in one.params["layers"]), None)
+
+
 def layers_due(lake: str, *, now: datetime) -> int:
     """Ask for one run of all layers that are due, and of those below them; returns how many.
 
@@ -176,6 +186,7 @@ def _order(
     backfill: Mapping[str, str] | None,
 ) -> LayerOrder:
     _check_place(row, metastore)
+    check_owner(row, metastore)
     readers = change_readers_of(row.hive)
     return LayerOrder(
         id=row.pk,

@@ -46,6 +46,7 @@ class LayerSchemaRequests(ProposalKind[LayerSchemaRequest]):
     }
     open_states = frozenset({"PENDING"})
     cooling_off = timedelta(0)
+    acts_at_once = True
     audited_as = "layer_schema"
     audits_moves = True
     reason_key = "note"
@@ -190,14 +191,7 @@ def _open(edge: LayerSource, *, reread: bool, by: str, now: datetime) -> LayerSc
         with transaction.atomic():
             request.save(force_insert=True)
             REQUESTS.audit("asked", request, actor=by, now=now)
-            request.approval = REQUESTS.open(
-                request,
-                requesters=[by],
-                summary={"title": str(request), "reason": request.reason},
-                n_needed=1,
-                now=now,
-            )
-            request.save(update_fields=["approval"])
+            REQUESTS.ask_one(request, by=by, now=now)
     except IntegrityError:
         return None
     return request

@@ -14,6 +14,7 @@ from pipelines.incremental.ui.forms import BackfillForm
 from pipelines.incremental.ui.tables import layer_url
 from portal.access.actors import Actor
 from portal.lake.errors import RuleViolation
+from portal.ui.forms import whole_number
 from portal.ui.frame.context import person
 
 
@@ -90,9 +91,9 @@ def schema_ask_view(request: HttpRequest, layer_id: int, edge_id: int) -> HttpRe
 def layer_delete_view(request: HttpRequest, layer_id: int) -> HttpResponseRedirect:
     """Delete a layer; its table stays."""
     found = get_layer_for_user(layer_id, person(request))
-    said = request.POST.get("version", "")
-    if not (said.isascii() and said.isdigit()):
+    version = whole_number(request.POST.get("version", ""))
+    if version is None:
         raise RuleViolation("layer.version", "Give the version that you read.", field="version")
-    layer_delete(found, version=int(said), by=Actor.of(person(request)), now=timezone.now())
+    layer_delete(found, version=version, by=Actor.of(person(request)), now=timezone.now())
     messages.success(request, f"The layer {found} is deleted; its table stays.")
     return HttpResponseRedirect(f"{reverse('pipelines:layers')}?lake={found.lake}")

@@ -20,7 +20,7 @@ from pipelines.incremental.selectors.layers import (
     layers_of,
 )
 from pipelines.incremental.services.declaring import layer_create, layer_edit
-from pipelines.incremental.services.requests import open_run_of
+from pipelines.incremental.services.requests import open_run_of, run_under_way
 from pipelines.incremental.ui.forms import LayerForm
 from pipelines.incremental.ui.tables import ADVANCES, EDGES, LAYERS, layer_url
 from pipelines.models import Layer
@@ -28,6 +28,7 @@ from portal.access.actors import Actor
 from portal.lake.errors import PortalError
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import list_response
+from portal.ui.run_steps import progress_shown
 
 
 @require_GET
@@ -41,7 +42,8 @@ def layers(request: HttpRequest) -> HttpResponseBase:
 @require_GET
 def layer(request: HttpRequest, layer_id: int) -> HttpResponseBase:
     """Show one layer: its definition, its sources with their lag, and what advances did."""
-    found = get_layer_for_user(layer_id, person(request))
+    user = person(request)
+    found = get_layer_for_user(layer_id, user)
     filterset = AdvanceFilter(request.GET, queryset=advances_of(found))
     edges = edges_of(found)
     context = {
@@ -49,6 +51,7 @@ def layer(request: HttpRequest, layer_id: int) -> HttpResponseBase:
         "layer": found.layer,
         "edges": edges,
         "run": open_run_of(found),
+        "progress": progress_shown(run_under_way(found), user),
     }
     return list_response(request, ADVANCES, filterset=filterset, context=context)
 

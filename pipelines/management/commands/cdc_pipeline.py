@@ -17,6 +17,7 @@ from pipelines.cdc.control.domain.spec import (
 from pipelines.cdc.control.services.pipelines import pipeline_create
 from pipelines.cdc.control.services.testing import checked_source
 from portal.access.actors import Actor
+from portal.access.lakes import lake_word
 from portal.lake.errors import PortalError
 
 _KAFKA = {
@@ -37,7 +38,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take what the page asks for too."""
         parser.add_argument("name")
-        parser.add_argument("--lake", default="main")
+        parser.add_argument("--lake", type=lake_word, default="")
         parser.add_argument("--host", required=True)
         parser.add_argument("--port", type=int, default=3306)
         parser.add_argument("--user", required=True, help="the user on the source")

@@ -11,6 +11,7 @@ from pipelines.incremental.domain.definitions import read_layer
 from pipelines.incremental.models import EVERY_MINUTES
 from pipelines.incremental.services.declaring import Timing, layer_create
 from pipelines.management.commands.cdc_pipeline import AT_THE_SHELL
+from portal.access.lakes import lake_word
 from portal.lake.errors import PortalError
 
 
@@ -22,7 +23,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the definition as the API does."""
         parser.add_argument("definition", help="JSON: target, sources, key, sql, partition ...")
-        parser.add_argument("--lake", default="main")
+        parser.add_argument("--lake", type=lake_word, default="")
         parser.add_argument("--every", type=int, default=EVERY_MINUTES, help="minutes")
         parser.add_argument(
             "--by-time-only", action="store_true", help="do not advance it after each commit"

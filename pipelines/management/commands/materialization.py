@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from pipelines.materialized.models import EVERY_MINUTES
 from pipelines.materialized.services.definitions import Wanted, materialization_create
+from portal.access.lakes import lake_word
 from portal.access.shell import user_named
 from portal.lake.errors import PortalError
 
@@ -21,7 +22,7 @@ class Command(BaseCommand):
         """Take what the page asks for too."""
         parser.add_argument("name", help="db.table of the result")
         parser.add_argument("sql", help="SELECT dimensions, aggregates ... GROUP BY")
-        parser.add_argument("--lake", default="main")
+        parser.add_argument("--lake", type=lake_word, default="")
         parser.add_argument("--user", required=True, help="by whose rights it is read")
         parser.add_argument("--every", type=int, default=EVERY_MINUTES, help="minutes")
         parser.add_argument(

@@ -1,12 +1,15 @@
 """Serializers of materializations and their refreshes."""
 
 from typing import Any, ClassVar
+from uuid import UUID
 
 from rest_framework import serializers
 
 from pipelines.materialized.models import EVERY_MINUTES, PAUSE_MINUTES
+from pipelines.materialized.selectors.readers import hold_on_facts
 from pipelines.materialized.services.days import KEPT_DAYS
 from pipelines.materialized.services.definitions import LEAST_MINUTES, LONGEST_SQL, MOST_MINUTES
+from pipelines.materialized.services.requests import run_under_way
 from pipelines.models import Materialization, MaterializationDay, MaterializationRefresh
 
 
@@ -49,9 +52,37 @@ class MaterializationDetailSerializer(MaterializationSerializer):
     """One materialization with its days."""
 
     days = MaterializationDaySerializer(many=True, read_only=True)
+    run = serializers.SerializerMethodField(
+        help_text="the run that refreshes it now or next, which says how far it is; null: none"
+    )
+
+    own_tables = serializers.ListField(
+        child=serializers.CharField(),
+        read_only=True,
+        help_text="that it makes; they stay when it is deleted",
+    )
+    hold_state = serializers.SerializerMethodField(
+        help_text="of old versions of its facts; empty: nothing is kept for it"
+    )
 
     class Meta(MaterializationSerializer.Meta):
-        fields: ClassVar = [*MaterializationSerializer.Meta.fields, "days"]
+        fields: ClassVar = [
+            *MaterializationSerializer.Meta.fields,
+            "days",
+            "run",
+            "hold_state",
+            "own_tables",
+        ]
+
+    def get_hold_state(self, row: Materialization) -> str:
+        """Return whether old versions are kept for it."""
+        hold = hold_on_facts(row)
+        return hold.words if hold is not None else ""
+
+    def get_run(self, row: Materialization) -> UUID | None:
+        """Return the id of its run."""
+        run = run_under_way(row)
+        return run.pk if run is not None else None
 
 
 class RefreshSerializer(serializers.ModelSerializer[MaterializationRefresh]):

@@ -11,6 +11,8 @@ RESULTS = "refreshed"
 """The folder of results below the spool's, a file for each materialization."""
 DISTINCT = "__distinct"
 """What follows the location of a table where its distinct values are counted."""
+COUNTS = "_distinct"
+"""What follows the name of a table in that of the table with those counts."""
 
 State = Literal["done", "failed"]
 
@@ -82,6 +84,8 @@ class Note(msgspec.Struct, frozen=True):
     """When the refresh was asked for, in seconds since 1970."""
     answers: dict[str, Any] | None = None
     """What Spark's session extension compares queries with; None: no query is answered from it."""
+    n_groups: int | None = None
+    """Rows of the table, by which the smallest that answers is found; None: nobody counted them."""
 
 
 def read_request(params: Any) -> Request:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from pyspark.sql import SparkSession
 
-from pipelines.cdc.applying.jobs.target import check_hudi, java_text, read_old_dates
+from pipelines.cdc.applying.jobs.target import check_hudi, read_old_dates
 from pipelines.commits.jobs.tables import open_source
 from pipelines.commits.jobs.target import Target
 from pipelines.materialized.domain.definition import read_definition
@@ -28,8 +28,9 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import PortalError, RuleViolation
 from portal.lake.names import TableName
 from portal.safety.failpoints import Failpoints
-from portal.spark.java_errors import JAVA_ERRORS
+from portal.spark.java_errors import JAVA_ERRORS, row_free_text
 from portal.spark.job import CANCELLED, JobContext
+from portal.spark.watch import Watch, watched
 
 REQUEST = "materialize"
 
@@ -43,8 +44,9 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     states: dict[str, int] = {}
     for n, order in enumerate(orders):
         job.check_control()
-        job.progress("refresh", n, len(orders), f"{order.db}.{order.table}")
-        done = _refreshed(spark, job, order)
+        name = f"{order.db}.{order.table}"
+        job.progress("refresh", n, len(orders), name)
+        done = _refreshed(spark, job, order, f"{name}, {n + 1} of {len(orders)}")
         states[done.state] = states.get(done.state, 0) + 1
         path = job.spool.results.child(RESULTS, f"{order.id}.json")
         job.spool.fs.replace(path, msgspec.json.encode(done))
@@ -52,22 +54,24 @@ def run(spark: SparkSession, job: JobContext) -> dict[str, Any]:
     return {"states": states}
 
 
-def _refreshed(spark: SparkSession, job: JobContext, order: Order) -> Refreshed:
+def _refreshed(spark: SparkSession, job: JobContext, order: Order, title: str) -> Refreshed:
     began = time.monotonic()
     try:
-        done = refresh(spark, job, order)
+        with watched(job, "look at the commits", title) as watch:
+            done = refresh(spark, job, order, watch)
     except PortalError as error:
         if error.code == CANCELLED:
             raise
         job.log(f"{order.db}.{order.table}: {error.code}: {error.message}")
         done = Refreshed(order.id, "failed", code=error.code, reason=error.message)
     except JAVA_ERRORS as error:
-        job.log(f"{order.db}.{order.table}: {java_text(error)}")
-        done = Refreshed(order.id, "failed", code="spark.failed", reason=java_text(error))
+        reason = row_free_text(error)
+        job.log(f"{order.db}.{order.table}: {reason}")
+        done = Refreshed(order.id, "failed", code="spark.failed", reason=reason)
     return msgspec.structs.replace(done, seconds=round(time.monotonic() - began, 1))
 
 
-def refresh(spark: SparkSession, job: JobContext, order: Order) -> Refreshed:
+def refresh(spark: SparkSession, job: JobContext, order: Order, watch: Watch) -> Refreshed:
     """Refresh one materialization.
 
     Raises:
@@ -84,8 +88,9 @@ def refresh(spark: SparkSession, job: JobContext, order: Order) -> Refreshed:
     }
 
     def tell(text: str) -> None:
-        job.check_control()
         job.log(f"{order.db}.{order.table}: {text}")
+        step, _, _ = text.partition(": ")
+        watch.begin(step)
 
     one = Refresh(
         spark,

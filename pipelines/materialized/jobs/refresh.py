@@ -22,7 +22,7 @@ from pipelines.materialized.domain.answers import Unanswering, described
 from pipelines.materialized.domain.costs import Past
 from pipelines.materialized.domain.definition import Definition
 from pipelines.materialized.domain.kept_columns import GROUP, ROWS, VALUE
-from pipelines.materialized.domain.messages import Note
+from pipelines.materialized.domain.messages import COUNTS, Note
 from pipelines.materialized.domain.planner import Known, Plan, Way, plan, plan_groups
 from pipelines.materialized.jobs import states
 from pipelines.materialized.jobs.columns import Kept, with_group
@@ -227,12 +227,13 @@ class Refresh:
                 F.count(F.lit(1)).alias("n"),
                 F.count_if(states.DIRTY).alias("n_dirty"),
                 F.count_if(states.IMPOSSIBLE).alias("n_impossible"),
+                F.sum(states.MORE).alias("n_more"),
             ).collect()[0]
             self.numbers.n_changed_groups = found["n"]
             self.numbers.n_dirty_groups = found["n_dirty"]
             known = _note(said)
-            n_groups, n_rows = 0, known.n_rows
-            if found["n_dirty"] or n_rows is None:
+            n_groups, n_rows = known.n_groups, known.n_rows
+            if found["n_dirty"] or n_rows is None or n_groups is None:
                 n_groups, n_rows = self._total()
             refused = plan_groups(
                 n_dirty=found["n_dirty"],
@@ -243,7 +244,8 @@ class Refresh:
                 self.tell(f"{refused.way}: {refused.reason}")
                 return refused
             n_rows += states.n_more(changes)
-            note = self._noted(kept, known.n_since_full + 1, n_rows)
+            n_groups += found["n_more"] or 0
+            note = self._noted(kept, known.n_since_full + 1, n_rows, n_groups)
             counts = self._counts(kept)
             if counts is not None and not self._is_at(wanted):
                 self.tell("distinct values")
@@ -260,7 +262,7 @@ class Refresh:
         self, kept: Kept, merged: DataFrame, wanted: Mapping[str, Position], *, n_dirty: int
     ) -> DataFrame:
         """Return new states, those of dirty groups computed from the rows that are."""
-        clean = merged.where(~F.col(states.DIRTY)).drop(states.DIRTY, states.IMPOSSIBLE)
+        clean = merged.where(~F.col(states.DIRTY)).drop(*states.JUDGED)
         if not n_dirty:
             return clean
         self.tell(f"{n_dirty} dirty groups")
@@ -273,7 +275,7 @@ class Refresh:
     def _move(self, kept: Kept, said: Written, wanted: Mapping[str, Position]) -> None:
         """Say that the table is at newer commits, which changed no row."""
         known = _note(said)
-        note = self._noted(kept, known.n_since_full, known.n_rows)
+        note = self._noted(kept, known.n_since_full, known.n_rows, known.n_groups)
         counts = self._counts(kept)
         if counts is not None and not self._is_at(wanted):
             counts.target.write(_nothing(counts.target), wanted, note=note)
@@ -285,8 +287,8 @@ class Refresh:
         rows = self.rows(wanted)
         new = states.of_rows(kept, rows).persist()
         try:
-            n_rows = new.agg(F.sum(ROWS)).collect()[0][0] or 0
-            note = self._noted(kept, 0, n_rows)
+            n_groups, n_rows = _counted(new)
+            note = self._noted(kept, 0, n_rows, n_groups)
             counts = self._counts(kept)
             if counts is not None:
                 self.tell("distinct values")
@@ -321,10 +323,11 @@ class Refresh:
         return Target(
             self.spark,
             self.target.db,
-            f"{self.target.table}_distinct",
+            f"{self.target.table}{COUNTS}",
             self.distinct_location,
             self.target.owner,
             VALUE,
+            self.target.metastore,
             deleted_by=(ROWS, "0"),
         )
 
@@ -344,17 +347,22 @@ class Refresh:
 
     def _total(self) -> tuple[int, int]:
         """Return how many groups the table has, and how many rows are in them."""
-        counted = F.count(F.lit(1)).alias("groups"), F.sum(ROWS).alias("rows")
-        total = self.target.read().agg(*counted).collect()[0]
-        return total["groups"], total["rows"] or 0
+        return _counted(self.target.read())
 
-    def _noted(self, kept: Kept, n_since_full: int, n_rows: int | None) -> str:
+    def _noted(
+        self, kept: Kept, n_since_full: int, n_rows: int | None, n_groups: int | None
+    ) -> str:
         answers = None
         with suppress(Unanswering):  # only queries miss it
             zone = str(self.spark.conf.get("spark.sql.session.timeZone"))
             answers = described(self.definition, kept.types, kept.columns, zone)
         note = Note(
-            digest(self.definition), n_since_full, n_rows, int(self.asked_at.timestamp()), answers
+            digest(self.definition),
+            n_since_full,
+            n_rows,
+            int(self.asked_at.timestamp()),
+            answers,
+            n_groups,
         )
         return msgspec.json.encode(note).decode()
 
@@ -369,6 +377,11 @@ def digest(definition: Definition) -> str:
 
 def _note(said: Written | None) -> Note:
     return Note("") if said is None else msgspec.json.decode(said.note, type=Note)
+
+
+def _counted(groups: DataFrame) -> tuple[int, int]:
+    total = groups.agg(F.count(F.lit(1)).alias("groups"), F.sum(ROWS).alias("rows")).collect()[0]
+    return total["groups"], total["rows"] or 0
 
 
 def _nothing(target: Target) -> DataFrame:

@@ -19,6 +19,9 @@ from pipelines.materialized.jobs.columns import Kept, argument, with_group
 
 DIRTY = "_lw_dirty"
 IMPOSSIBLE = "_lw_impossible"
+MORE = "_lw_more"
+JUDGED = (DIRTY, IMPOSSIBLE, MORE)
+"""Columns of merged states that are not kept."""
 _NET = "_lw_net"
 _OLD, _IN, _OUT = "_lw_old", "_lw_in", "_lw_out"
 _ASKED = (T.StringType, T.DateType, T.IntegerType, T.LongType)
@@ -84,6 +87,7 @@ def n_more(changes: DataFrame) -> int:
 def merged(kept: Kept, changes: DataFrame, old: DataFrame) -> DataFrame:
     """Return the new states of groups that netted changes concern.
 
+    `MORE` is 1 for a group that is new and -1 for one that goes.
     `DIRTY` says that a least or greatest value went and none is known to take its place,
     `IMPOSSIBLE` that more went than there was, or that a sum has too many digits.
     """
@@ -97,8 +101,10 @@ def merged(kept: Kept, changes: DataFrame, old: DataFrame) -> DataFrame:
     impossible = reduce(or_, _impossible(kept), F.col(ROWS) < 0)
     both = both.withColumns({DIRTY: (F.col(ROWS) > 0) & dirty, IMPOSSIBLE: impossible, **extremes})
     # What came and went in between has nothing to be deleted.
-    there = (F.col(ROWS) != 0) | F.col(_OLD + ROWS).isNotNull()
-    return both.where(there).select(GROUP, *kept.keys, *parts, DIRTY, IMPOSSIBLE)
+    was_there, is_there = F.col(_OLD + ROWS).isNotNull(), F.col(ROWS) > 0
+    more = (is_there.cast("int") - was_there.cast("int")).alias(MORE)
+    there = (F.col(ROWS) != 0) | was_there
+    return both.where(there).select(GROUP, *kept.keys, *parts, DIRTY, IMPOSSIBLE, more)
 
 
 def _dirty(kept: Kept) -> Iterator[Column]:

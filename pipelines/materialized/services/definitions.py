@@ -89,6 +89,7 @@ def materialization_create(
         is_there = metastore.table_or_none(target) is not None or layers.exists()
         if known is not None or is_there:
             raise _taken(target)
+        check_place(metastore, target, definition, location=location)
     row = Materialization(
         lake=lake,
         db=target.db,
@@ -128,7 +129,7 @@ def materialization_edit(
     with Metastore.connect(config) as metastore:
         check_sources(metastore, config.lake, definition, user=user)
         location_of(metastore, row.hive, user=user)
-        check_place(metastore, row.hive, location=row.location)
+        check_place(metastore, row.hive, definition, location=row.location)
     with transaction.atomic():
         known = _locked(row, version)
         if Wanted.of(known) == wanted:
@@ -164,7 +165,7 @@ def materialization_pause_by(
 def materialization_delete(
     row: Materialization, *, typed: str, version: int | None, user: User, now: datetime
 ) -> None:
-    """Delete a materialization from the portal with its history; its table stays in the lake.
+    """Delete a materialization from the portal with its history; its tables stay in the lake.
 
     Raises:
         RuleViolation: `materialized.typed`, its name was not typed.
@@ -174,7 +175,8 @@ def materialization_delete(
         raise RuleViolation("materialized.typed", f"Type {row} to delete it.", field="typed")
     with transaction.atomic():
         known = _locked(row, version)
-        _record("deleted", known, {"sql": known.sql}, by=user.username, now=now)
+        data = {"sql": known.sql, "tables_left": known.own_tables}
+        _record("deleted", known, data, by=user.username, now=now)
         known.delete()
 
 

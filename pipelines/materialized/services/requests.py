@@ -49,6 +49,15 @@ def open_run_of(row: Materialization) -> Run | None:
     return rows.filter(subject_type="table", subject_id=str(row)).first()
 
 
+def run_under_way(row: Materialization) -> Run | None:
+    """Return the run that refreshes it now or next: one that was asked for, else the schedule's."""
+    asked = open_run_of(row)
+    if asked is not None:
+        return asked
+    rows = Run.objects.filter(lake=row.lake, kind=KIND, finished_at=None, requested_by=SCHEDULE)
+    return next((one for one in rows if row.pk in one.params["ids"]), None)
+
+
 def refreshes_due(lake: str, *, now: datetime) -> int:
     """Ask for one run of all that are due; returns how many they are.
 
@@ -113,9 +122,10 @@ def _order(row: Materialization, metastore: Metastore, *, is_full: bool) -> Orde
             f"It is read by the rights of {row.owner}, who has no account any more. Change it, and "
             "it is read by yours.",
         )
-    check_sources(metastore, row.hive.lake, definition_read(row.sql), user=owner)
+    definition = definition_read(row.sql)
+    check_sources(metastore, row.hive.lake, definition, user=owner)
     location_of(metastore, row.hive, user=owner)
-    check_place(metastore, row.hive, location=row.location)
+    check_place(metastore, row.hive, definition, location=row.location)
     return Order(
         id=row.pk,
         sql=row.sql,

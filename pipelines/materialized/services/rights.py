@@ -5,6 +5,7 @@ then: a result shows what its sources hold.
 """
 
 from pipelines.materialized.domain.definition import Definition
+from pipelines.materialized.domain.messages import COUNTS, DISTINCT
 from portal.access.models import User
 from portal.access.visibility import check_rows, may_see
 from portal.connectors.metastore import Metastore
@@ -66,12 +67,21 @@ def location_of(metastore: Metastore, target: TableName, *, user: User) -> str:
     return f"{str(database.locationUri).rstrip('/')}/{target.table}"
 
 
-def check_place(metastore: Metastore, target: TableName, *, location: str) -> None:
-    """Refuse a name that another table has.
+def check_place(
+    metastore: Metastore, target: TableName, definition: Definition, *, location: str
+) -> None:
+    """Refuse names that other tables have: of the result, and of its counts of distinct values.
 
     Raises:
         RuleViolation: `materialized.taken`.
     """
+    _check_free(metastore, target, location)
+    if definition.distinct:
+        counts = TableName(target.lake, target.db, f"{target.table}{COUNTS}")
+        _check_free(metastore, counts, f"{location.rstrip('/')}{DISTINCT}")
+
+
+def _check_free(metastore: Metastore, target: TableName, location: str) -> None:
     struct = metastore.table_or_none(target)
     if struct is None:
         return

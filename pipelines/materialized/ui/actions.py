@@ -13,6 +13,7 @@ from pipelines.materialized.services.definitions import (
 )
 from pipelines.materialized.services.requests import refresh_request
 from pipelines.materialized.ui.tables import row_url
+from portal.ui.forms import whole_number
 from portal.ui.frame.context import person
 
 
@@ -43,9 +44,13 @@ def materialization_delete_view(request: HttpRequest, number: int) -> HttpRespon
     """Delete it from the portal; its table stays."""
     user = person(request)
     found = get_materialization_for_user(number, user)
-    said = request.POST.get("version", "")
-    version = int(said) if said.isascii() and said.isdigit() and len(said) < 10 else None
+    version = whole_number(request.POST.get("version", ""))
     typed = request.POST.get("typed", "")
     materialization_delete(found, typed=typed, version=version, user=user, now=timezone.now())
-    messages.success(request, f"{found} is no materialization any more; the table stays.")
+    left = " and ".join(found.own_tables)
+    messages.success(
+        request,
+        f"{found} is no materialization any more. In the lake {left} stayed: drop what nobody "
+        "needs, as any other table.",
+    )
     return HttpResponseRedirect(f"{reverse('pipelines:materializations')}?lake={found.lake}")

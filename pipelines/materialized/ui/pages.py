@@ -15,6 +15,7 @@ from pipelines.materialized.selectors.materializations import (
     materializations_visible,
     refreshes_of,
 )
+from pipelines.materialized.selectors.readers import hold_on_facts
 from pipelines.materialized.selectors.uses import days_of, uses_of
 from pipelines.materialized.services.advice_decisions import advice_define
 from pipelines.materialized.services.days import KEPT_DAYS
@@ -23,13 +24,15 @@ from pipelines.materialized.services.definitions import (
     materialization_create,
     materialization_edit,
 )
-from pipelines.materialized.services.requests import open_run_of
+from pipelines.materialized.services.requests import open_run_of, run_under_way
 from pipelines.materialized.ui.forms import STARTING, MaterializationForm
 from pipelines.materialized.ui.tables import MATERIALIZATIONS, REFRESHES, row_url, try_url
 from pipelines.models import MaterializationAdvice
 from portal.lake.errors import PortalError
+from portal.ui.forms import whole_number
 from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.answers import list_response
+from portal.ui.run_steps import progress_shown
 
 _EDIT = "pipelines/materialization_edit.html"
 
@@ -46,13 +49,16 @@ def materializations(request: HttpRequest) -> HttpResponseBase:
 @require_GET
 def materialization(request: HttpRequest, number: int) -> HttpResponseBase:
     """Show one materialization: its definition, its plan, and its refreshes."""
-    found = get_materialization_for_user(number, person(request))
+    user = person(request)
+    found = get_materialization_for_user(number, user)
     filterset = RefreshFilter(request.GET, queryset=refreshes_of(found))
     context = {
         "found": found,
         "definition": found.definition,
         "run": open_run_of(found),
+        "progress": progress_shown(run_under_way(found), user),
         "unusable": unanswering_reason(found),
+        "hold": hold_on_facts(found),
         "uses": uses_of(found),
         "days": days_of(found),
         "kept_days": KEPT_DAYS,
@@ -94,8 +100,7 @@ def _advised(request: HttpRequest) -> MaterializationAdvice | None:
     said = request.GET.get("advice", "")
     if not said:
         return None
-    number = int(said) if said.isascii() and said.isdigit() and len(said) < 10 else 0
-    return get_advice_for_user(number, person(request))
+    return get_advice_for_user(whole_number(said) or 0, person(request))
 
 
 @require_http_methods(["GET", "POST"])

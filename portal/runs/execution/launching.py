@@ -5,23 +5,22 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.utils import timezone
 
 from portal.access.lakes import get_lake
 from portal.lake.errors import StaleState
+from portal.reliability.claims import claim
 from portal.runs.claims.services import beating, next_tag, run_move, run_renew, run_to_settling
 from portal.runs.domain import RunState
+from portal.runs.execution.deployment import deployment_of
 from portal.runs.execution.polling import SUPERVISED
-from portal.runs.execution.processes import TAG_VARIABLE
 from portal.runs.kinds.registry import RunKind
 from portal.runs.models import Run
 from portal.runs.records.logs import run_log
 from portal.runs.records.spools import log_file, new_spool
-from portal.settings.logs import FORMAT_VARIABLE
 from portal.spark import launch
 from portal.spark.launch import Launched
-from portal.spark.process_table import host_name
+from portal.spark.process_table import host_identity, host_name
 
 
 def run_submit(run: Run, kind: RunKind, *, holder: str, now: datetime) -> None:
@@ -38,23 +37,18 @@ def run_submit(run: Run, kind: RunKind, *, holder: str, now: datetime) -> None:
         kind.beat(run)
         if not run_renew(run, holder=holder, now=timezone.now()):
             raise StaleState("run.lost", f"Run {run.pk} was taken over before it was submitted.")
-        config = get_lake(run.lake)
-        config = launch.waiting(config) if kind.stays else config
+        deployment = deployment_of(run, kind, spool)
         launched = launch.submit(
             module=str(kind.job),
             tag=run.tag,
             spool=run.spool,
-            config=config if kind.writes_tables else launch.private(config),
+            config=deployment.config,
             log_file=log_file(run),
-            environment={
-                **kind.environment(run),
-                TAG_VARIABLE: run.tag,
-                FORMAT_VARIABLE: settings.LAKEWARDEN_LOG_FORMAT,
-            },
+            environment=deployment.environment,
         )
         with _killed_on_error(launched):
             if kind.yields:
-                launch.yield_to_others(launched, config)
+                launch.yield_to_others(launched, deployment.config)
             run_adopt(run, launched, now=timezone.now())
 
 
@@ -82,6 +76,30 @@ def run_adopt(run: Run, launched: Launched, *, now: datetime) -> None:
         lease_until=now + SUPERVISED,
     )
     run_log(run, f"Started on {host_name(launched.host)} as {run.tag}.", now=now)
+
+
+def run_adopt_on_cluster(run: Run, *, now: datetime) -> None:
+    """Follow from this host an application on YARN whose submitter has gone, by its tag alone.
+
+    Raises:
+        StaleState: somebody else moved the run first.
+    """
+    changes: dict[str, Any] = {
+        "host": host_identity(),
+        "pid": None,
+        "pid_started": None,
+        "pgid": None,
+        "lease_owner": "",
+        "lease_until": now + SUPERVISED,
+    }
+    if run.state == RunState.SUBMITTING:
+        run_move(run, RunState.RUNNING, submitted_at=now, **changes)
+    else:
+        as_read = Run.objects.filter(pk=run.pk, state=run.state, epoch=run.epoch, host=run.host)
+        if not claim(as_read, **changes):
+            raise StaleState("run.lost", f"Run {run.pk} was taken over by another worker.")
+        run.refresh_from_db()
+    run_log(run, f"Its application was found again on YARN as {run.tag}.", now=now)
 
 
 def run_execute(run: Run, kind: RunKind, *, holder: str) -> None:

@@ -1,7 +1,7 @@
 """Polls a running application for its progress, its silence and its end.
 
-The driver beats beside its log (portal/spark/heartbeat.py). One that was launched without a
-heartbeat, or whose file cannot be read, is never called silent.
+The driver beats beside its log (portal/spark/heartbeat.py), one on a cluster in its spool. One that
+was launched without a heartbeat, or whose file cannot be read, is never called silent.
 """
 
 import logging
@@ -10,16 +10,17 @@ from datetime import datetime, timedelta
 
 from django.db import DatabaseError, transaction
 
-from portal.lake.errors import PortalError
+from portal.lake.errors import ExternalFailure, PortalError
 from portal.runs.claims.services import run_to_settling
 from portal.runs.domain import SILENCE_SHOWN, RunState, Silence, is_frozen
+from portal.runs.execution import applications
+from portal.runs.execution.applications import has_driver_elsewhere
+from portal.runs.execution.cluster_signs import cluster_sign
 from portal.runs.kinds.registry import RunKind, get_kind
 from portal.runs.models import Run
 from portal.runs.records.logs import Line, run_log, run_log_many
 from portal.runs.records.spools import heartbeat_file, open_spool
-from portal.spark import launch
 from portal.spark.heartbeat import LAUNCH, Sign, oldest_sign
-from portal.spark.launch import Launched
 from portal.spark.process_table import cpu_seconds, host_identity
 from portal.spark.spool import Progress, Spool
 
@@ -44,11 +45,10 @@ def run_poll(run: Run, *, now: datetime) -> None:
     kind = get_kind(run.kind)
     spool = open_spool(run)
     _look_after(run, kind, spool, now=now)
-    launched = launched_of(run)
-    if launch.is_alive(launched):
+    if _is_running(run, now=now):
         if reason := _reason_killed(run, kind, spool, now=now):
             run_log(run, f"{reason}; it was killed.", now=now, level="warning")
-            launch.kill(launched)
+            applications.kill(run)
         else:
             Run.objects.filter(pk=run.pk, epoch=run.epoch, state=RunState.RUNNING).update(
                 lease_until=now + SUPERVISED
@@ -56,12 +56,27 @@ def run_poll(run: Run, *, now: datetime) -> None:
             return
     # What it wrote between the last look and its end.
     _look_after(run, kind, spool, now=now, is_alive=False)
+    applications.keep_driver_log(run)
     run_to_settling(run, now=now)
 
 
-def launched_of(run: Run) -> Launched:
-    """Return the stored place of a run's application."""
-    return Launched(run.host, run.pid or 0, run.pid_started or 0.0, run.pgid or 0)
+def _is_running(run: Run, *, now: datetime) -> bool:
+    """Whether the application goes on; one whose cluster does not answer is taken for running."""
+    try:
+        if not run.application_id and applications.is_on_yarn(run):
+            _note_application(run, now=now)
+        return applications.is_running(run)
+    except ExternalFailure as error:
+        _say_once(run, error.message, now=now)
+        return True
+
+
+def _note_application(run: Run, *, now: datetime) -> None:
+    """Note the id that YARN gave, and what the application waits for there."""
+    for application in applications.applications_of(run)[-1:]:
+        Run.objects.filter(pk=run.pk, epoch=run.epoch).update(application_id=application.id[:128])
+        run.application_id = application.id
+        run_log(run, f"YARN runs it as {application.id} in {application.queue}.", now=now)
 
 
 def _look_after(
@@ -100,11 +115,11 @@ def _take_progress(run: Run, steps: list[Progress], *, now: datetime) -> None:
             phase=last.phase[:64],
             done=last.done,
             total=last.total,
-            message=last.message[:500],
+            message=last.shown[:500],
             application_id=last.application_id[:128],
         )
         if n_changed:
-            lines, phase, message = [], run.phase, run.message
+            lines, phase, message = [], run.phase, Progress.lasting(run.message)
             for step in steps:
                 if (step.phase, step.message) != (phase, message):
                     text = f"{step.phase}: {step.message}" if step.message else step.phase
@@ -140,7 +155,7 @@ def silence_note(run: Run, kind: RunKind, *, now: datetime) -> str:
 
     Called twice at once it changes nothing more.
     """
-    sign = oldest_sign(heartbeat_file(run))
+    sign = cluster_sign(run) if has_driver_elsewhere(run) else oldest_sign(heartbeat_file(run))
     silent = sign.silent_seconds() if sign is not None else 0.0
     if sign is None or silent < SILENCE_SHOWN.total_seconds():
         if run.silent_since is not None:

@@ -7,10 +7,12 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from portal.access.lakes import get_lake
 from portal.audit.services import audit_record
 from portal.lake.errors import DataSafetyError, ExternalFailure, PortalError, RuleViolation
 from portal.runs.claims.services import beating, run_move
 from portal.runs.domain import FINAL, HOST_GONE_GRACE, Ending, RunState, end_state
+from portal.runs.execution.applications import end_on_yarn, has_driver_elsewhere
 from portal.runs.execution.processes import find_by_tag
 from portal.runs.kinds import registry as run_kinds
 from portal.runs.kinds.hooks import engage_emergency_stop
@@ -22,6 +24,8 @@ from portal.runs.records.driver_logs import last_driver_lines
 from portal.runs.records.logs import line_of_job, run_log, run_log_many
 from portal.runs.records.spools import open_spool
 from portal.spark import launch
+from portal.spark.masters.refusals import refusal_in
+from portal.spark.masters.settings import is_yarn
 from portal.spark.process_table import host_identity, host_name
 
 SETTLE_AGAIN = timedelta(seconds=30)
@@ -38,6 +42,7 @@ def run_settle(run: Run, kind: RunKind, *, holder: str) -> None:
     try:
         with beating(run, holder=holder):
             _end_unstored(run, now=now)
+            _end_on_cluster(run, now=now)
             manifest = manifest_of(run)
             _settle_lake(run, kind)
             kind.ingest(run, manifest)
@@ -88,10 +93,23 @@ def manifest_of(run: Run) -> dict[str, Any]:
     if run.result is not None:
         return {"outcome": "done", "error": None, "result": run.result, "log": []}
     manifest = open_spool(run).read_manifest() if run.spool else None
+    if manifest is not None and not _has_no_session(manifest):
+        return manifest
+    tail = _tail(run)
+    # Words of a job that has begun are no refusal, whatever they look like.
+    may_be_refused = not run.progress_n and not run.cancel_requested_by
+    refusal = refusal_in(tail) if may_be_refused and is_yarn(get_lake(run.lake)) else None
+    if refusal is not None:
+        return {"outcome": "failed", "error": refusal.as_dict(), "result": {}, "log": tail}
     if manifest is not None:
         return manifest
     outcome = "cancelled" if run.cancel_requested_by else "died"
-    return {"outcome": outcome, "error": None, "result": {}, "log": _tail(run)}
+    return {"outcome": outcome, "error": None, "result": {}, "log": tail}
+
+
+def _has_no_session(manifest: dict[str, Any]) -> bool:
+    """Whether a driver got no session of Spark: on YARN's client master its refusal is told so."""
+    return (manifest.get("error") or {}).get("code") == "spark.failed"
 
 
 def run_give_up(run: Run, error: dict[str, Any], *, acting: bool, now: datetime) -> None:
@@ -142,6 +160,16 @@ def _end_unstored(run: Run, *, now: datetime) -> None:
     if launched is not None:
         launch.kill(launched)
         run_log(run, "Its application was never stored and was ended.", now=now, level="warning")
+
+
+def _end_on_cluster(run: Run, *, now: datetime) -> None:
+    """End what a cluster still has of the run, and remove the passwords that it did not take."""
+    if not run.tag or not has_driver_elsewhere(run):
+        return
+    if ended := end_on_yarn(run):
+        run_log(run, f"YARN was asked to end {', '.join(ended)}.", now=now, level="warning")
+    if run.spool:
+        open_spool(run).forget_environment()
 
 
 def _settle_lake(run: Run, kind: RunKind) -> None:

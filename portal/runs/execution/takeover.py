@@ -13,7 +13,8 @@ from django.db.models import Q
 from portal.lake.errors import PortalError, StaleState
 from portal.runs.claims.services import run_move, run_to_settling
 from portal.runs.domain import HOST_GONE_GRACE, LEASED, RunState, publish_again_after
-from portal.runs.execution.launching import run_adopt
+from portal.runs.execution.applications import is_running_on_yarn
+from portal.runs.execution.launching import run_adopt, run_adopt_on_cluster
 from portal.runs.execution.processes import find_by_tag
 from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Outbox, Run
@@ -59,6 +60,8 @@ def _take_over(run: Run, *, now: datetime) -> bool:
             _requeue(run, now=now)
         case RunState.SUBMITTING:
             return _take_over_submitting(run, now=now)
+        case RunState.RUNNING if is_running_on_yarn(run):
+            run_adopt_on_cluster(run, now=now)
         case RunState.RUNNING:
             run_log(
                 run,
@@ -102,6 +105,8 @@ def _take_over_submitting(run: Run, *, now: datetime) -> bool:
     if launched is not None:
         run_log(run, "Its worker died; the application was found again.", now=now)
         run_adopt(run, launched, now=now)
+    elif is_running_on_yarn(run):
+        run_adopt_on_cluster(run, now=now)
     else:
         run_log(run, "Its worker died before the start.", now=now, level="warning")
         run_to_settling(run, now=now)

@@ -1,15 +1,32 @@
-"""Serializers of runs, events and the emergency stop."""
+"""Serializers of runs, events and the emergency stop, and the field of a lake."""
 
 from typing import Any
 
 from django.utils import timezone
 from rest_framework import serializers
 
+from portal.access.lakes import only_lake
 from portal.audit.models import AuditEvent
 from portal.notices.models import Notice
 from portal.runs.models import Run, RunEvent
 from portal.ui.api.old_names import OldNames
 from portal.ui.run_steps import read_causes, run_seconds
+
+
+class LakeField(serializers.CharField):
+    """The name of a lake; the only one where it is left out."""
+
+    def __init__(self, **options: Any) -> None:
+        said = {"help_text": "may be left out where one lake is governed", "max_length": 32}
+        super().__init__(**{"required": False, **said, **options})
+
+    def get_default(self) -> str:
+        """Return the only lake.
+
+        Raises:
+            PortalError: there is none or more than one.
+        """
+        return only_lake()
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
@@ -11,11 +12,12 @@ from django.urls import reverse
 from django.utils import timezone
 from rest_framework.request import Request
 
-from portal.access.lakes import all_lakes
+from portal.access.lakes import all_lakes, several_lakes
 from portal.access.models import User
 from portal.lake.errors import NotAllowed, NotVisible
 from portal.runs.requests.selectors import broker_problem
 from portal.safety.selectors import emergency_stop_state, release_is_pending
+from portal.ui.frame.lakes import named_lake, other_lakes, remember_lake, shown_lake
 from portal.ui.frame.navigation import menu_of
 from portal.ui.frame.subject import subject_frame
 
@@ -67,11 +69,14 @@ class FrameMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Pass the request on in the lake's zone."""
-        config = all_lakes().get(_lake_named(request))
+        config = all_lakes().get(shown_lake(request))
         if config is None:
             return self.get_response(request)
         with timezone.override(config.zone):
-            return self.get_response(request)
+            response = self.get_response(request)
+        if several_lakes() and response.status_code < HTTPStatus.BAD_REQUEST:
+            remember_lake(request)
+        return response
 
 
 def person(request: HttpRequest | Request) -> User:
@@ -83,11 +88,13 @@ def person(request: HttpRequest | Request) -> User:
 
 
 def current_lake(request: HttpRequest | Request) -> str:
-    """Return the lake that the request is about: `?lake=`, else the first one governed.
+    """Return the lake that the request is about (`portal/ui/frame/lakes.py`).
 
-    Raises NotVisible `lake.none` when no lake is governed yet.
+    Raises:
+        NotVisible: no lake is governed yet, or the named one is none.
+        RuleViolation: several are governed, and a change or a program names none.
     """
-    name = _lake_named(request)
+    name = named_lake(request._request if isinstance(request, Request) else request)
     if not name:
         raise NotVisible("lake.none", "No lake is set up yet. Tell an operator.")
     return name
@@ -105,11 +112,11 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     }
     if not isinstance(user, User):
         return {"frame": shown}
-    lake = _lake_named(request)
+    lake = shown_lake(request)
     press = emergency_stop_state(lake) if lake else None
     shown |= {
         "lake": lake,
-        "lakes": sorted(all_lakes()),
+        "other_lakes": other_lakes(request),
         "roles": sorted(user.roles) or ["owner"],
         "menu": menu_of(request, user),
         "fresh": _freshness(lake, may_open=user.is_lake_staff),
@@ -119,12 +126,6 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "standstill": broker_problem(),
     }
     return {"frame": shown}
-
-
-def _lake_named(request: HttpRequest | Request) -> str:
-    lakes = all_lakes()
-    asked = request.GET.get("lake", "")
-    return asked if asked in lakes else next(iter(sorted(lakes)), "")
 
 
 def _freshness(lake: str, *, may_open: bool) -> Freshness:

@@ -32,6 +32,7 @@ from portal.lake.errors import (
     TooMuch,
 )
 from portal.ui.frame.context import THEME_COOKIE, THEMES
+from portal.ui.frame.lakes import forget_object
 
 log = logging.getLogger("lakewarden.errors")
 
@@ -291,4 +292,5 @@ def _log(error: PortalError, place: str) -> None:
 
 
 def _page(request: HttpRequest, status: int, context: dict[str, Any]) -> HttpResponse:
+    forget_object(request)
     return render(request, "ui/error.html", {"status": status, **context}, status=status)

@@ -8,6 +8,7 @@ from django.urls import NoReverseMatch, reverse
 
 from portal.access.models import User
 from portal.access.registry import GEAR, Entry, Page, menu_for
+from portal.ui.frame.lakes import shown_lake, with_lake
 
 Current = Literal["", "page", "true"]
 """The value of `aria-current`: this page, something above this page, or neither."""
@@ -117,7 +118,10 @@ def _shown(
     request: HttpRequest, entry: Entry, pages: list[tuple[Page, str]], *, current: str
 ) -> EntryShown:
     here: Current = "page" if request.path == current else "true"
-    tabs = tuple(Tab(page.title, url, here if url == current else "") for page, url in pages)
+    lake = shown_lake(request)
+    tabs = tuple(
+        Tab(page.title, with_lake(url, lake), here if url == current else "") for page, url in pages
+    )
     return EntryShown(
         title=entry.title,
         icon=entry.icon,

@@ -29,6 +29,31 @@ class _Echo:
 class CsvResponse(StreamingHttpResponse):
     """A CSV that is sent while its rows are read; what it holds is freed with it."""
 
+    def __init__(self, rows: Iterable[Any], columns: Sequence[Column], filename: str) -> None:
+        super().__init__(self._lines(rows, columns), content_type="text/csv; charset=utf-8")
+        self._lake: tuple[str, ...] = ()
+        self._is_named = any(column.key == "lake" for column in columns)
+        self._call(filename)
+
+    def name_lake(self, lake: str) -> None:
+        """Put the lake before each line and into the file's name, unless they say it already."""
+        self._lake = () if self._is_named else (lake,)
+        if lake not in self._filename:
+            self._call(f"{lake}-{self._filename}")
+
+    def _call(self, filename: str) -> None:
+        self._filename = "".join(c if c.isalnum() or c in "-_." else "-" for c in filename)
+        self["Content-Disposition"] = f'attachment; filename="{self._filename}"'
+
+    def _lines(self, rows: Iterable[Any], columns: Sequence[Column]) -> Iterator[str]:
+        """Write the lines; none is before the answer is sent, and its lake known."""
+        writer = csv.writer(_Echo())
+        names = [column.name or column.key for column in columns]
+        yield writer.writerow([*("lake" for _ in self._lake), *names])
+        for row in rows:
+            values = [_text(value_of(row, column.key)) for column in columns]
+            yield writer.writerow([*self._lake, *values])
+
     def on_close(self, free: Callable[[], None]) -> None:
         """Call `free` once, when the last row is sent, the reader left or the answer is dropped."""
         self._finalizer = weakref.finalize(self, free)
@@ -47,17 +72,7 @@ def stream_csv(rows: Iterable[Any], columns: Sequence[Column], *, filename: str)
     Pass `queryset.iterator(chunk_size=2000)` for long lists. Instants are ISO 8601 in UTC; bytes
     and counts are exact.
     """
-    response = CsvResponse(_lines(rows, exported(columns)), content_type="text/csv; charset=utf-8")
-    safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in filename)
-    response["Content-Disposition"] = f'attachment; filename="{safe}"'
-    return response
-
-
-def _lines(rows: Iterable[Any], columns: Sequence[Column]) -> Iterator[str]:
-    writer = csv.writer(_Echo())
-    yield writer.writerow([column.name or column.key for column in columns])
-    for row in rows:
-        yield writer.writerow([_text(value_of(row, column.key)) for column in columns])
+    return CsvResponse(rows, exported(columns), filename)
 
 
 def _text(value: Any) -> Any:

@@ -16,6 +16,7 @@ from django.http.response import HttpResponseBase
 
 from portal.lake.errors import Busy
 from portal.ui.frame.errors import error_page
+from portal.ui.frame.lakes import list_lake
 from portal.ui.lists.csv import CsvResponse
 
 RETRY_SECONDS = 30
@@ -30,7 +31,11 @@ class OneExportMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Pass the request on; the rows of an export are read only afterwards."""
         response = self.get_response(request)
-        if not isinstance(response, CsvResponse) or not request.user.is_authenticated:
+        if not isinstance(response, CsvResponse):
+            return response
+        if lake := list_lake(request):
+            response.name_lake(lake)
+        if not request.user.is_authenticated:
             return response
         slot = _slot(request.user.pk)
         if slot is None:  # not closed here: that would end the request for the database

@@ -71,5 +71,6 @@ def discussion(context: Context, kind: ProposalKind[Any], proposal: Proposal) ->
         "kind": kind,
         "proposal": proposal,
         "csrf_token": context.get("csrf_token"),
+        "frame": context.get("frame"),
         "inbox": context["request"].GET.get(INBOX, ""),
     }

@@ -2,12 +2,11 @@
 
 from pyspark.errors import AnalysisException
 
-from portal.spark.java_errors import root_cause
+from portal.spark.java_errors import row_free_text
 from quality.checks.domain.reasons import Reason
 
 _MISSING_COLUMN = ("UNRESOLVED_COLUMN", "FIELD_NOT_FOUND")
 _WRONG_TYPE = "DATATYPE_MISMATCH"
-_LONGEST = 300
 
 
 class Unmeasured(Exception):
@@ -27,7 +26,7 @@ def unmeasured(error: Exception) -> Unmeasured:
     """Return what an error of Spark means for the metric that it was raised for."""
     if isinstance(error, Unmeasured):
         return error
-    text = _text(error)
+    text = row_free_text(error)
     if isinstance(error, AnalysisException):
         condition = str(error.getErrorClass() or "")
         if condition.startswith(_MISSING_COLUMN):
@@ -37,9 +36,3 @@ def unmeasured(error: Exception) -> Unmeasured:
     if "DIVIDE_BY_ZERO" in str(error):
         return Unmeasured(Reason.DIVISION_BY_ZERO, text)
     return Unmeasured(Reason.FAILED, text)
-
-
-def _text(error: Exception) -> str:
-    """Return the first line of the innermost cause, of one without a message its class."""
-    name, message = root_cause(error) or ("", str(error))
-    return (message or name).strip().partition("\n")[0][:_LONGEST]

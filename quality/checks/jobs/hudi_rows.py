@@ -9,10 +9,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from portal.lake.errors import ExternalFailure
+from portal.lake.formats import HUDI_SAME_ROWS
 from quality.checks.jobs.errors import NotIncremental
 
 _INSERTS = frozenset({"INSERT", "BULK_INSERT"})
-_SAME_ROWS = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"})
 _QUERY = "hoodie.datasource.query.type"
 
 
@@ -79,7 +79,7 @@ class HudiRows:
                 continue
             metadata = timeline.readCommitMetadata(instant)
             operation = str(metadata.getOperationType())
-            if operation in _SAME_ROWS:
+            if operation in HUDI_SAME_ROWS:
                 continue
             changed = int(metadata.fetchTotalUpdateRecordsWritten())
             deleted = sum(int(one.getNumDeletes()) for one in _stats(metadata))

@@ -1,12 +1,15 @@
 """Keeps partitions from becoming ready while a blocking rule has not passed and is not overridden.
 
-By rule, a measurement counts from the period's end on. Who marks partitions as ready by hand or by
-a job is held back as well; saying that they are not ready drops what was said of their old data.
+A measurement counts that began after the partition was made or changed, as the metastore knows it;
+where that is not known, none does. By rule, it counts from the period's end on. Who marks
+partitions as ready by hand or by a job is held back as well; saying that they are not ready drops
+what was said of their old data.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
-from datetime import datetime
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from portal.lake.names import TableName
 from quality.checks.domain.judge import Outcome
@@ -18,13 +21,21 @@ from quality.models import CheckSet, ExpectedPartition, FreshnessRule, RuleResul
 _NAMED = 3
 
 
-def held_back(rule: FreshnessRule, periods: Sequence[ExpectedPartition]) -> dict[datetime, str]:
+def held_back(
+    rule: FreshnessRule,
+    periods: Sequence[ExpectedPartition],
+    changed: Mapping[datetime, datetime | None],
+) -> dict[datetime, str]:
     """Return why periods may not become ready, by their start; a paused set counts too."""
     row = _set_of(rule.lake, rule.db, rule.table)
     if row is None:
         return {}
     said = _Said(row, {one.spec for one in periods})
-    found = {one.start: said.lacks(one.spec, since=one.end) for one in periods}
+    found = {}
+    for one in periods:
+        # Of a period without partitions, its end is all that there is to be measured after.
+        since = _Since(one.end, changed.get(one.start, one.end))
+        found[one.start] = said.lacks(one.spec, since)
     return {start: reason for start, reason in found.items() if reason}
 
 
@@ -45,13 +56,13 @@ def look_soon(row: CheckSet, results: Sequence[RuleResult], *, now: datetime) ->
 class Marks:
     """The gate of those who mark partitions themselves."""
 
-    def refused(self, hive: TableName, names: Sequence[str]) -> dict[str, str]:
+    def refused(self, hive: TableName, changed: Mapping[str, datetime | None]) -> dict[str, str]:
         """Return why partitions may not be marked as ready, by name; a paused set counts too."""
         row = _set_of(str(hive.lake), hive.db, hive.table)
         if row is None:
             return {}
-        said = _Said(row, set(names))
-        found = {name: said.lacks(name, since=None) for name in names}
+        said = _Said(row, set(changed))
+        found = {name: said.lacks(name, _Since(None, at)) for name, at in changed.items()}
         return {name: reason for name, reason in found.items() if reason}
 
     def taken_back(self, hive: TableName, names: Sequence[str], *, now: datetime) -> None:
@@ -65,6 +76,27 @@ class Marks:
         windows_take_back(row.pk, windows, now=now)
 
 
+@dataclass(frozen=True, slots=True)
+class _Since:
+    """After what a measurement has to have begun."""
+
+    end: datetime | None
+    """Of the period; None: it may have begun before."""
+    changed: datetime | None
+    """The partition's last change; None: nobody knows."""
+
+    def lacks(self, at: datetime) -> str:
+        """Say what a measurement lacks; empty: nothing."""
+        if self.end is not None and at < self.end:
+            return "was not measured since its end"
+        if self.changed is None:
+            return "does not count: nobody knows when the partition changed last"
+        # The metastore knows whole seconds.
+        if at < self.changed + timedelta(seconds=1):
+            return "was not measured since the partition changed"
+        return ""
+
+
 class _Said:
     """What the blocking rules of a table say of some of its partitions."""
 
@@ -75,7 +107,7 @@ class _Said:
         self.windows = {spec: window_of(spec, self.key) if self.key else "" for spec in specs}
         self.results = _results(row, self.rules, set(self.windows.values())) if self.rules else {}
 
-    def lacks(self, spec: str, *, since: datetime | None) -> str:
+    def lacks(self, spec: str, since: _Since) -> str:
         """Say what holds a partition back; empty: nothing does."""
         window = self.windows[spec]
         if self.rules and self.key and not window:
@@ -104,12 +136,12 @@ def _results(
     return found
 
 
-def _lack(row: CheckSet, rule: Rule, result: RuleResult | None, since: datetime | None) -> str:
+def _lack(row: CheckSet, rule: Rule, result: RuleResult | None, since: _Since) -> str:
     """Say why a rule holds a partition back; empty: it does not."""
     if result is None:
         return f"check {rule.name} was not measured"
-    if since is not None and (result.known_at or result.judged_at) < since:
-        return f"check {rule.name} was not measured since its end"
+    if lack := since.lacks(result.known_at or result.judged_at):
+        return f"check {rule.name} {lack}"
     if row.problem and (row.measured_at is None or result.judged_at < row.measured_at):
         return f"check {rule.name} could not be measured again"
     if result.outcome == Outcome.PASSED.value:

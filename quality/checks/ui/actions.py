@@ -7,6 +7,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from portal.lake.errors import RuleViolation
+from portal.ui.forms import whole_number
 from portal.ui.frame.context import person
 from quality.checks.selectors.check_sets import get_check_set_for_user, get_result_for_user
 from quality.checks.services.declaring import checks_delete, checks_pause
@@ -42,10 +43,10 @@ def check_delete_view(request: HttpRequest, set_id: int) -> HttpResponseRedirect
     """Delete a table's checks with all that was measured."""
     user = person(request)
     found = get_check_set_for_user(set_id, user)
-    said = request.POST.get("version", "")
-    if not (said.isascii() and said.isdigit()):
+    version = whole_number(request.POST.get("version", ""))
+    if version is None:
         raise RuleViolation("checks.version", "Give the version that you read.", field="version")
-    checks_delete(found, version=int(said), user=user, now=timezone.now())
+    checks_delete(found, version=version, user=user, now=timezone.now())
     messages.success(request, f"{found} has no checks any more.")
     return HttpResponseRedirect(f"{reverse('readiness:checks')}?lake={found.lake}")
 

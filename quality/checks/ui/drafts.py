@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from portal.lake.errors import PortalError, StaleState
 from portal.runs.domain import FINAL
+from portal.ui.forms import whole_number
 from portal.ui.frame.context import current_lake, person
 from quality.checks.domain.documents import write_document
 from quality.checks.domain.soda import import_soda
@@ -97,9 +98,9 @@ def check_soda(request: HttpRequest) -> HttpResponse:
 
 def _document(request: HttpRequest, lake: str) -> str:
     user, table = person(request), request.GET.get("table", "db.table")
-    trial = request.GET.get("trial", "")
-    if trial.isascii() and trial.isdigit():
-        return write_document(get_trial_for_user(int(trial), user).checks)
+    trial = whole_number(request.GET.get("trial", ""))
+    if trial is not None:
+        return write_document(get_trial_for_user(trial, user).checks)
     if request.GET.get("propose"):
         return checks_propose(lake, table, user=user)
     return STARTING.format(table=table)

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from portal.ui.api.old_names import OldNames
+from portal.ui.api.serializers import LakeField
 from quality.freshness.domain.cadence import TimeFormat
 from quality.freshness.models import KEY_LENGTH
 from quality.freshness.services.declaring import LONGEST_MINUTES, MOST_SOURCES, Declared
@@ -87,7 +88,7 @@ class EndSerializer(serializers.Serializer[Any]):
 class NewReadyRuleSerializer(DeclareSerializer):
     """The same of a table that is named."""
 
-    lake = serializers.CharField(default="main", max_length=32)
+    lake = LakeField()
     table = serializers.CharField(max_length=512, help_text="db.table")
 
 

@@ -25,7 +25,7 @@ from quality.freshness.services.sources import sources_of
 from quality.models import ExpectedPartition, FreshnessRule, FreshnessStatus
 from quality.ready_flag.services.arrivals import fresh
 from quality.ready_flag.services.marking import flags_set
-from quality.ready_flag.services.tables import keys_of, owner_of
+from quality.ready_flag.services.tables import changed_at, keys_of, owner_of
 
 BY_RULE = "rule"
 _MOST_PERIODS = 400
@@ -94,7 +94,8 @@ def _look(
     leaves = _leaves(rule, cadence, pending, metastore, keys=keys)
     told: dict[str, str] = {}
     same_as_before: list[int] = []
-    sources, held = sources_of(rule), held_back(rule, pending)
+    changed = {start: _newest_change(found) for start, found in leaves.items()}
+    sources, held = sources_of(rule), held_back(rule, pending, changed)
     for row in pending:
         before, seen_before = (row.standing, row.reason), row.seen_at
         found = leaves.get(row.start, {})
@@ -147,6 +148,13 @@ def _leaves(
         if period is not None:
             found[period.start][str(name)] = struct
     return found
+
+
+def _newest_change(found: Leaves) -> datetime | None:
+    """Return when the partitions of a period changed last; None: nobody knows it of one."""
+    times = [changed_at(struct) for struct in found.values()]
+    known = [at for at in times if at is not None]
+    return max(known) if len(known) == len(times) and known else None
 
 
 def _set(rule: FreshnessRule, found: Leaves, metastore: Metastore) -> None:

@@ -6,6 +6,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from portal.lake.errors import RuleViolation
+from portal.ui.forms import whole_number
 from portal.ui.frame.context import person
 from quality.incidents.domain.states import Resolution
 from quality.incidents.selectors.incidents import get_incident_for_user
@@ -70,7 +71,7 @@ def incident_reopen_view(request: HttpRequest, incident_id: int) -> HttpResponse
 
 
 def _act(request: HttpRequest) -> Act:
-    said = request.POST.get("version", "")
-    if not (said.isascii() and said.isdigit()):
+    version = whole_number(request.POST.get("version", ""))
+    if version is None:
         raise RuleViolation("incident.version", "Give the version that you read.", field="version")
-    return Act(person(request), int(said), timezone.now())
+    return Act(person(request), version, timezone.now())

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from portal.access.lakes import get_lake
+from portal.access.lakes import get_lake, lake_word
 from portal.access.models import User
 from portal.access.shell import user_named
 from portal.connectors.metastore import Metastore
@@ -30,7 +30,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the document, and who sets it."""
         parser.add_argument("document", help="the check set itself, as YAML or JSON")
-        parser.add_argument("--lake", default="main")
+        parser.add_argument("--lake", type=lake_word, default="")
         parser.add_argument("--user", required=True, help="who sets it")
         parser.add_argument("--every", type=int, default=EVERY_MINUTES, help="minutes")
         parser.add_argument("--on-commit", action="store_true", help="also soon after a commit")

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from portal.access.lakes import lake_word
 from portal.access.shell import user_named
 from portal.lake.errors import PortalError
 from quality.freshness.domain.cadence import TimeFormat
@@ -23,7 +24,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the table and what is declared."""
         parser.add_argument("table", help="db.table")
-        parser.add_argument("--lake", default="main")
+        parser.add_argument("--lake", type=lake_word, default="")
         parser.add_argument("--key", required=True, help="the partition key that holds the time")
         parser.add_argument(
             "--format", default=TimeFormat.DAY.value, choices=[one.value for one in TimeFormat]

@@ -15,12 +15,12 @@ from portal.access.models import User
 from portal.audit.services import audit_record
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure, NotVisible, RuleViolation, StaleState, TooMuch
-from portal.lake.names import TableName
+from portal.lake.names import PartitionName, TableName
 from portal.lake.partition_specs import expand
 from portal.lake.readiness import is_ready, marked
 from quality.ready_flag.services.arrivals import arrivals_note
 from quality.ready_flag.services.mark_gates import note_taken_back, refusals
-from quality.ready_flag.services.tables import keys_of, table_seen
+from quality.ready_flag.services.tables import changed_at, keys_of, table_seen
 
 MOST_PARTITIONS = 1_000
 AT_THE_SHELL = "shell"
@@ -74,7 +74,7 @@ def partitions_mark(mark: Mark, *, user: User | None, now: datetime) -> Marked:
         keys = keys_of(table_seen(metastore, hive, user=user))
         names = _names_meant(metastore, hive, mark.partitions, keys=keys)
         if mark.ready:
-            _check_held(hive, names)
+            _check_held(hive, names, metastore, keys)
         else:
             note_taken_back(hive, names, now=now)
         n_changed, problem = 0, ""
@@ -93,8 +93,13 @@ def partitions_mark(mark: Mark, *, user: User | None, now: datetime) -> Marked:
     return Marked(hive, mark.ready, len(names), n_changed)
 
 
-def _check_held(hive: TableName, names: Sequence[str]) -> None:
-    held = refusals(hive, names)
+def _check_held(
+    hive: TableName, names: Sequence[str], metastore: Metastore, keys: tuple[str, ...]
+) -> None:
+    changed: dict[str, datetime | None] = dict.fromkeys(names)
+    for struct in metastore.partitions_by_names(hive, names):
+        changed[str(PartitionName.stored(keys, struct.values))] = changed_at(struct)
+    held = refusals(hive, changed)
     if held:
         name, reason = next(iter(sorted(held.items())))
         more = f" So is it with {len(held) - 1} more of them." if len(held) > 1 else ""

@@ -1,10 +1,13 @@
-"""Finds the table that somebody names, its owner, and its partition keys."""
+"""Finds the table that somebody names, its owner, its partition keys, and when they changed."""
 
+from datetime import datetime
 from typing import Any
 
 from portal.access.models import User
 from portal.access.visibility import may_see
 from portal.connectors.metastore import Metastore
+from portal.connectors.metastore_db import DDL_TIME
+from portal.lake.clock import from_epoch_seconds
 from portal.lake.errors import NotVisible
 from portal.lake.lines import fitted
 from portal.lake.names import TableName
@@ -36,3 +39,14 @@ def owner_of(table: Any) -> str:
 def keys_of(table: Any) -> tuple[str, ...]:
     """Return the names of a table's partition keys, in order."""
     return tuple(str(key.name) for key in table.partitionKeys or ())
+
+
+def changed_at(partition: Any) -> datetime | None:
+    """Return when a partition was made or changed last, as the metastore has it; None: unknown.
+
+    Setting the flag keeps the time of the last change as it is.
+    """
+    said = str((partition.parameters or {}).get(DDL_TIME, ""))
+    changed = int(said) if said.isascii() and said.isdigit() else 0
+    newest = max(partition.createTime or 0, changed)
+    return from_epoch_seconds(newest) if newest > 0 else None

@@ -4,11 +4,13 @@ from typing import Any
 
 from rest_framework import serializers
 
+from portal.ui.api.serializers import LakeField
+
 
 class WrittenSerializer(serializers.Serializer[Any]):
     """What a job has written."""
 
-    lake = serializers.CharField(default="main", max_length=32)
+    lake = LakeField()
     table = serializers.CharField(max_length=512, help_text="db.table")
     partitions = serializers.ListField(
         child=serializers.CharField(trim_whitespace=False, max_length=8_192),

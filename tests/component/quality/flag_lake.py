@@ -5,6 +5,7 @@ from typing import Any
 
 from pymetastore.hive_metastore import ttypes
 
+from portal.connectors.metastore_db import DDL_TIME
 from portal.lake.names import PartitionName
 from tests.component.quality.hook_world import KEYS, LEAVES, HookLake
 
@@ -19,6 +20,7 @@ class FlagLake(HookLake):
         self.names["sales"] = [*LEAVES, ODD]
         self.parameters: dict[str, dict[str, str]] = {}
         self.made_at: dict[str, int] = {}
+        self.changed_at: dict[str, int] = {}
         self.calls: list[list[str]] = []
         self.n_calls_that_work = 1_000
         self.is_overtaken = False
@@ -28,7 +30,11 @@ class FlagLake(HookLake):
         return [
             ttypes.Partition(
                 values=PartitionName.parse(one).metastore_values,
-                parameters={"note": "stays", **self.parameters.get(one, {})},
+                parameters={
+                    "note": "stays",
+                    DDL_TIME: str(self.changed_at.get(one, 1)),
+                    **self.parameters.get(one, {}),
+                },
                 createTime=self.made_at.get(one, 0),
             )
             for one in names
@@ -42,7 +48,10 @@ class FlagLake(HookLake):
         if len(self.calls) >= self.n_calls_that_work:
             raise ttypes.MetaException("it is broken")
         changed = {
-            str(PartitionName.stored(KEYS[name], one.values)): one.parameters for one in partitions
+            str(PartitionName.stored(KEYS[name], one.values)): {
+                key: value for key, value in one.parameters.items() if key != DDL_TIME
+            }
+            for one in partitions
         }
         self.parameters |= {} if self.is_overtaken else changed
         self.calls.append(list(changed))

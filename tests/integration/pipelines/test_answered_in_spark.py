@@ -138,6 +138,25 @@ def test_what_is_kept_answers_as_the_table_does(answered: Answered) -> None:
     assert "there is no such table" in replace(answered, names="nowhere.kept").why(USED[0])
 
 
+def test_the_smallest_that_fits_answers_whatever_its_place_in_the_list(
+    answered: Answered, tmp_path: Path
+) -> None:
+    kept = answered.kept
+    sql = "SELECT dt, count(*) AS n, sum(qty) AS q FROM db.rows WHERE id % 7 <> 3 GROUP BY dt"
+    small = Materialized(answered.spark, tmp_path / "small", kept.sources, sql)
+    small.refresh()
+    assert small.target.read().count() < kept.target.read().count()
+    with known(answered.spark, {"asked_small": small.target.location}):
+        both = replace(answered, names="default.asked_kept,default.asked_small")
+        assert both.is_used(USED[0])
+        why = both.why("SELECT dt, sum(qty) AS q FROM {t} {w} GROUP BY dt")
+        assert "asked_small answers: it has the newest commits" in why
+        assert "asked_kept is not used: default.asked_small answers with fewer rows" in why
+        # What the smaller one does not have, the other one answers.
+        assert both.is_used(USED[1])
+        assert "asked_kept answers: " in both.why(USED[1])
+
+
 def test_what_was_committed_since_is_not_left_out_but_within_the_lag(answered: Answered) -> None:
     table, spark = answered.table, answered.spark
     before = answered.result(USED[0], by="")

@@ -22,7 +22,9 @@ def _files(words: tuple[str, ...]) -> list[str]:
 
 
 def test_every_test_file_is_run_by_one_job() -> None:
-    run = [path for _, _, words in jobs([*TIERS, "trino"]) for path in _files(tuple(words))]
+    run = [
+        path for _, _, words in jobs([*TIERS, "trino", "clusters"]) for path in _files(tuple(words))
+    ]
     assert sorted(run) == sorted(map(str, REPO.glob("tests/**/test_*.py")))
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 import msgspec
 from django.db import IntegrityError, transaction
@@ -121,9 +120,8 @@ def _put(ticket: SchemaTicket, prediction: Prediction, *, by: str, now: datetime
         TICKETS.end(ticket, "REJECTED", by="rules", reason=_why_refused(prediction), now=now)
         return
     dry_run_request(ticket, prediction, by=by, now=now)
-    words: dict[str, Any] = {"title": str(ticket), "reason": ticket.reason}
-    ticket.approval = TICKETS.open(ticket, requesters=[by], summary=words, n_needed=1, now=now)
-    ticket.save(update_fields=["approval", "dry_run"])
+    ticket.save(update_fields=["dry_run"])
+    TICKETS.ask_one(ticket, by=by, now=now)
 
 
 def _why_refused(prediction: Prediction) -> str:

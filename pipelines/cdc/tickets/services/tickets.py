@@ -48,6 +48,7 @@ class SchemaTickets(ProposalKind[SchemaTicket]):
     transitions: ClassVar[Mapping[Any, Any]] = TRANSITIONS
     open_states = frozenset({"PENDING"})
     cooling_off = timedelta(0)
+    acts_at_once = True
     audited_as = "schema_ticket"
     audits_moves = True
     reason_key = "note"

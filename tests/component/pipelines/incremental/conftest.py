@@ -9,12 +9,15 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from portal.connectors.lake_config import LakeConfig
+from tests.component.conftest import People
 from tests.component.pipelines.incremental.layered import LayerLake
 from tests.support.thrift_lake import served
 
 
 @pytest.fixture
-def hive(lake: LakeConfig, tmp_path: Path, settings: Settings, db: None) -> Iterator[LayerLake]:
+def hive(
+    lake: LakeConfig, tmp_path: Path, settings: Settings, people: People
+) -> Iterator[LayerLake]:
     found = LayerLake(tmp_path)
     with served(found) as port:
         there = replace(lake, thrift_port=port)

@@ -205,7 +205,13 @@ def test_the_api_does_the_same(hive: LayerLake, ada: Client, now: datetime) -> N
     assert ada.get(f"{place}/").json()["every_minutes"] == 30
     assert ada.post(f"{place}/run/", {}, JSON).status_code == 202
     row = Layer.objects.get()
-    took(Run.objects.get(), advanced(row, now))
+    run = Run.objects.get()
+    Run.objects.update(state="RUNNING", phase="all rows", done=17, total=120)
+    assert ada.get(f"{place}/").json()["run"] == str(run.pk)
+    assert "17 of 120" in text(ada, f"/pipelines/layers/{row.pk}/")
+    took(run, advanced(row, now))
+    Run.objects.update(finished_at=now)
+    assert ada.get(f"{place}/").json()["run"] is None
     assert ada.post(f"{place}/pause/", {"reason": "so"}, JSON).status_code == 204
     assert ada.post(f"{place}/resume/", {}, JSON).status_code == 204
     assert ada.post(f"{place}/reread/", {"reason": "so"}, JSON).status_code == 204

@@ -23,6 +23,9 @@ from pipelines.models import (
     LayerSource,
 )
 from portal.approvals.domain import DecisionInput, DecisionKind
+from portal.approvals.models import Approval
+from portal.approvals.services import approvals_lapse
+from portal.audit.models import AuditEvent
 from portal.lake.errors import NotAllowed, StaleState
 from portal.runs.models import Run
 from tests.component.conftest import LAKE, People
@@ -93,6 +96,23 @@ def test_changed_columns_hold_a_layer_until_an_admin_approves_them(
     )
     schema_requests_open(LAKE, now=now)
     assert LayerSchemaRequest.objects.count() == 1
+
+
+def test_an_approval_that_its_last_word_carries_out_never_expires(
+    hive: LayerLake, people: People, now: datetime
+) -> None:
+    held_by_columns(now)
+    schema_requests_open(LAKE, now=now)
+    request = LayerSchemaRequest.objects.get()
+    decided(request, people, now)
+    approval = Approval.objects.get()
+    assert (approval.state, approval.end_reason) == ("USED", "The last approval carried it out.")
+    assert approvals_lapse(now + timedelta(days=9)) == 0
+    said = AuditEvent.objects.filter(object_id=str(request.pk)).order_by("seq")
+    assert list(said.values_list("action", flat=True)) == [
+        *("layer_schema.asked", "approval.opened", "approval.approve", "approval.approved"),
+        *("layer_schema.approved", "approval.used"),
+    ]
 
 
 def test_a_person_asks_to_leave_rows_of_before_as_they_are(

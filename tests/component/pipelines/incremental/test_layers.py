@@ -7,10 +7,11 @@ import msgspec
 import pytest
 from pytest_django.fixtures import Settings
 
+from pipelines.commits.domain.holds import HOLD
 from pipelines.incremental.domain.definitions import Layer as Definition
 from pipelines.incremental.domain.definitions import Source
 from pipelines.incremental.domain.messages import read_request
-from pipelines.incremental.domain.states import HOLD, LayerState
+from pipelines.incremental.domain.states import LayerState
 from pipelines.incremental.run_kinds import LayerKind
 from pipelines.incremental.selectors.layers import get_layer_for_user
 from pipelines.incremental.services.declaring import (

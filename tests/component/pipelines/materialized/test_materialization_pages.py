@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from pipelines.materialized.services.definitions import Wanted, materialization_create
+from pipelines.materialized.services.requests import refresh_request, refreshes_due
 from pipelines.models import Materialization, MaterializationRefresh
 from portal.access.models import User
 from portal.catalog.services.stored_aggregates import aggregate_answered
@@ -188,3 +189,29 @@ def test_the_api_does_what_the_pages_do(hive: MaterializedLake, people: People) 
     assert get("materialization", key)["is_paused"]
     post("materialization-delete", key, typed="x", version=1, status=400)
     post("materialization-delete", key, typed="marts.days", version=1, status=204)
+
+
+def test_the_page_and_the_api_tell_of_the_run_that_refreshes_it(
+    found: Materialization, people: People
+) -> None:
+    def told(user: User) -> Any:
+        url = reverse("pipelines-api:materialization", args=[found.pk])
+        return client(user).get(url).json()["run"]
+
+    assert told(people.owner) is None
+    assert "lw-progress" not in page(people.owner, "materialization", found.pk)
+    assert refreshes_due("main", now=NOW) == 1
+    run = Run.objects.get()
+    Run.objects.update(state="RUNNING", phase="all rows", done=17, total=120, message="marts.days")
+    assert told(people.owner) == told(people.admin) == str(run.pk)
+    one = page(people.admin, "materialization", found.pk)
+    assert "17 of 120" in one
+    assert reverse("ui:run", args=[run.pk]) in one
+    # Whoever may not see the run of a schedule is not shown how far it is.
+    assert "17 of 120" not in page(people.owner, "materialization", found.pk)
+    mine = refresh_request(found, is_full=True, by="olga", now=NOW)
+    Run.objects.filter(pk=mine.pk).update(done=3, total=9)
+    assert told(people.owner) == str(mine.pk)
+    assert "3 of 9" in page(people.owner, "materialization", found.pk)
+    Run.objects.update(finished_at=NOW)
+    assert told(people.owner) is None

@@ -28,13 +28,17 @@ from pipelines.materialized.services.requests import (
 )
 from pipelines.materialized.services.results import refreshes_failed, refreshes_take
 from pipelines.models import Layer, Materialization, MaterializationRefresh
+from portal.access.gauges import all_gauges
 from portal.access.models import DatabaseAdministrator, User
 from portal.audit.models import AuditEvent
+from portal.catalog.services.change_readers import change_readers_of
 from portal.catalog.services.stored_aggregates import aggregate_answered
 from portal.catalog.services.table_commits import commits_noticed
 from portal.events.messages import LakeEvent
 from portal.events.registry import Missed
 from portal.lake.errors import NotAllowed, PortalError, RuleViolation, StaleState
+from portal.lake.ids import LakeId
+from portal.lake.names import TableName
 from portal.runs.models import Run
 from portal.runs.records.spools import new_spool, open_spool
 from portal.ui.selectors import audit_for_user, events_of_table
@@ -43,6 +47,7 @@ from tests.support.materialized_lake import SQL, MaterializedLake
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 11, 21, 2, 0, tzinfo=UTC)
+DISTINCT = "count(DISTINCT id) AS k"
 OTHER = SQL.replace("count(*)", "max(id)")
 
 
@@ -255,6 +260,13 @@ def test_rights_that_ended_keep_it_from_being_refreshed(
     assert problem() == "materialized.taken"
     hive.made["days"] = row.location
     assert len(read_request(request_of(run)).orders) == 1, "its own table is no other's"
+    Materialization.objects.update(sql=f"SELECT dt, {DISTINCT} FROM shop.orders GROUP BY dt")
+    hive.made["days_distinct"] = "file:/somewhere/else"
+    assert problem() == "materialized.taken"
+    with pytest.raises(RuleViolation, match=r"marts\.days_distinct"):
+        edit(row, people.owner, SQL.replace("count(*) AS n", DISTINCT))
+    hive.made["days_distinct"] = f"{row.location}__distinct"
+    assert len(read_request(request_of(run)).orders) == 1
     User.objects.filter(username="olga").update(is_active=False)
     assert problem() == "materialized.owner"
 
@@ -275,6 +287,41 @@ def test_a_refresh_is_taken_in_once(hive: MaterializedLake, people: People) -> N
     took(row, later, state="failed", code="commits.foreign_write", reason="Written.", way="")
     assert (row.badge, row.fresh_at, row.n_groups) == ("MATERIALIZED_PROBLEM", NOW, 3)
     assert row.problem == "Written."
+
+
+@pytest.mark.parametrize(
+    ("place", "commit", "since"),
+    [
+        # A writer in Berlin wrote it at one, one in UTC at two: nobody knows which it was.
+        ("file:/lake/orders", "20261121020000000", NOW - timedelta(hours=1)),
+        ("file:/lake/orders", "20261123020000000", NOW),
+        ("9f0c-uuid", "8237482374823748237", NOW),
+    ],
+)
+def test_the_facts_keep_what_a_refresh_needs_but_no_longer_than_readers_are_waited_for(
+    hive: MaterializedLake,
+    people: People,
+    monkeypatch: pytest.MonkeyPatch,
+    place: str,
+    commit: str,
+    since: datetime,
+) -> None:
+    row = create(people.owner)
+    orders = TableName(LakeId("main"), "shop", "orders")
+    assert change_readers_of(orders) == [], "it has read nothing yet"
+    run = refresh_request(row, is_full=False, by="olga", now=NOW)
+    took(row, run, positions={"shop.orders": Position(place, commit)})
+    hold = timedelta(hours=72)
+    for after, is_capped in ((hold, False), (hold + timedelta(minutes=1), True)):
+        monkeypatch.setattr("django.utils.timezone.now", lambda after=after: NOW + after)
+        (reader,) = change_readers_of(orders)
+        assert (reader.name, reader.since) == (f"materialization {row.pk}", since)
+        assert reader.is_capped is is_capped
+        (gauge,) = [one for one in all_gauges() if one.name == "materialization_hold_capped"]
+        labels = {"lake": "main", "materialization": "marts.days", "source": "shop.orders"}
+        assert list(gauge.samples()) == [(labels, float(is_capped))]
+    materialization_pause(row, paused=True, user=people.owner, now=NOW)
+    assert change_readers_of(orders) == [], "nobody waits for what is paused"
 
 
 def test_answers_and_costs_are_summed_by_day(hive: MaterializedLake, people: People) -> None:

@@ -112,6 +112,8 @@ class Approvals(RuleBasedStateMachine):
 
     cool = COOL
     n_needed = 2
+    acts_at_once = False
+    """Whether the last approval carries out what is asked for."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -281,6 +283,7 @@ class Approvals(RuleBasedStateMachine):
         self.yes.add(who)
         if len(self._standing()) >= self.n_needed:
             self.approved_at = self.now
+            self.ended = self.acts_at_once
 
     @rule(before=changes(), who=st.sampled_from(PEOPLE))
     def withdraw(self, before: Change | None, who: str) -> None:

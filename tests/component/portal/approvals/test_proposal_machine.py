@@ -86,7 +86,12 @@ def test_no_kind_of_proposal_runs_without_its_people_in_any_order(
 ) -> None:
     case = CASES[name]
     settings.LAKEWARDEN_COOLING_OFF_SECONDS = COOL.total_seconds()
-    values = {"case": case, "cool": case.cool, "n_needed": case.n_needed}
+    values = {
+        "case": case,
+        "cool": case.cool,
+        "n_needed": case.n_needed,
+        "acts_at_once": case.kind.acts_at_once,
+    }
     run_state_machine_as_test(
         type("Machine", (Proposals,), values),
         settings=limits(max(EXAMPLES // 10, 1)),

@@ -57,6 +57,11 @@ def test_progress_reaches_the_row_and_the_log_once(
         assert (run.phase, run.done, run.total, run.message) == ("judge", 2, 10, "tables")
         assert run.application_id == "app-1"
         run_poll(stale, now=now)
+        for n, passing in ((4, "1 row read"), (5, "9 rows read")):
+            more = replace(step(n, "judge", n, "tables"), passing=passing)
+            spool.write_progress(more)
+            run_poll(run, now=now)
+        assert (run.done, run.message) == (5, "tables · 9 rows read")
         texts = [line.text for line in run_events(run)]
         assert texts[-2:] == ["read", "judge: tables"]
         assert RunEvent.objects.filter(run=run).count() == len(texts)

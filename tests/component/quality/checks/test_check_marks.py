@@ -4,11 +4,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from portal.access.lakes import get_lake
+from portal.connectors.metastore import Metastore
 from portal.lake.errors import StaleState
 from quality.checks.domain.messages import Measured, WindowValues
 from quality.checks.services.requests import check_request
 from quality.checks.services.results import results_take, results_trim
-from quality.models import RuleResult
+from quality.freshness.domain.cadence import TimeFormat
+from quality.freshness.services.declaring import Declared, rule_declare
+from quality.freshness.services.inspection import look_at
+from quality.models import ExpectedPartition, RuleResult
 from quality.ready_flag.services.marking import Mark, partitions_mark
 from tests.component.conftest import People
 from tests.component.quality.checks.checked import DOCUMENT, WINDOW, declare, measure, values, wrote
@@ -72,3 +77,59 @@ def test_what_began_before_a_partition_was_taken_back_says_nothing_of_its_new_da
     measured(AFTER + timedelta(minutes=1))
     assert mark(name, now=AFTER + timedelta(minutes=2)) == 1
     assert results_trim("main", now=AFTER + timedelta(days=3)) == 1
+
+
+@pytest.mark.parametrize("text", [DOCUMENT, DOCUMENT.replace("partition_key: dt\n", "")])
+def test_a_partition_that_came_or_changed_after_its_measurement_is_held_back(
+    hive: FlagLake, people: People, text: str
+) -> None:
+    """Its writer told nobody: the metastore alone knows of it."""
+    name = f"dt={WINDOW}"
+    hive.names["notes"] = [name]
+    row = declare(people.owner, NOW, text)
+    run = check_request(row, by="olga", now=NOW)
+    window = WINDOW if row.checks.partition_key else ""
+
+    def measured(at: datetime) -> None:
+        wrote(run, Measured(row.pk, "done", at, (WindowValues(window, 9, values(9, 0)),)))
+        results_take(run)
+
+    measured(NOW)
+    for known in (hive.made_at, hive.changed_at):
+        known[name] = int(NOW.timestamp())
+        with pytest.raises(StaleState, match="enough was not measured since the partition changed"):
+            mark(name)
+        known[name] -= 1
+        mark(name)
+    hive.made_at[name], hive.changed_at[name] = int(AFTER.timestamp()), 0
+    with pytest.raises(StaleState, match="since the partition changed"):
+        mark(name)
+    measured(AFTER + timedelta(seconds=1))
+    mark(name)
+    hive.made_at[name], hive.changed_at[name] = 0, 0
+    with pytest.raises(StaleState, match="nobody knows when the partition changed"):
+        mark(name)
+
+
+def test_the_rule_of_a_table_holds_back_what_changed_after_its_measurement(
+    hive: FlagLake, people: People
+) -> None:
+    name = f"dt={WINDOW}"
+    hive.names["notes"] = [name]
+    row = declare(people.owner, NOW)
+    run = check_request(row, by="olga", now=NOW)
+    declared = Declared("dt", TimeFormat.DAY, delay_minutes=0)
+    rule = rule_declare("main", "shop.notes", declared, version=None, user=people.owner, now=NOW)
+    mark(name, ready=False, now=NOW)
+    measure(row, run, AFTER, 9)
+    hive.changed_at[name] = int(AFTER.timestamp()) + 60
+
+    def looked(now: datetime) -> ExpectedPartition:
+        with Metastore.connect(get_lake("main")) as metastore:
+            look_at(rule, metastore, now=now)
+        return ExpectedPartition.objects.get(spec=name)
+
+    later = AFTER + timedelta(hours=1)
+    assert "was not measured since the partition changed" in looked(later).reason
+    measure(row, run, later, 9)
+    assert looked(later + timedelta(minutes=1)).standing == "READY"

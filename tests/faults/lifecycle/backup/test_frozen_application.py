@@ -28,7 +28,8 @@ from lifecycle.backup.services.settling import act_settle
 from portal.access.models import User
 from portal.lake.names import TableName
 from portal.runs.domain import RunState
-from portal.runs.execution.polling import launched_of, run_poll
+from portal.runs.execution.applications import launched_of
+from portal.runs.execution.polling import run_poll
 from portal.runs.execution.steps import run_step
 from portal.runs.kinds.registry import RunKind, register
 from portal.runs.models import Run

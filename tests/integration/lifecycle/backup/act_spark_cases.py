@@ -9,6 +9,7 @@ from pathlib import Path
 import pyspark
 
 from lifecycle.backup.domain.layout import SCRIPT
+from portal.spark.kerberos import kerberos_environment, kerberos_settings
 from tests.support.act_jobs import SUBMIT_SECONDS, drop_params, finished, restore_params, start
 from tests.support.act_lake import ActLake
 
@@ -51,7 +52,9 @@ def restore_without_us(lake: ActLake, run: str, tmp_path: Path, *arguments: str)
     }
     if lake.config.hadoop_user:
         environment["HADOOP_USER_NAME"] = lake.config.hadoop_user
+    environment |= kerberos_environment(lake.config, tmp_path / "hadoop")
     settings = {"spark.ui.enabled": "false", **lake.config.spark_conf}
+    settings |= kerberos_settings(lake.config, settings)
     confs = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
     argv = [str(home / "bin" / "spark-submit"), "--master", "local[1]", *confs]
     done = subprocess.run(

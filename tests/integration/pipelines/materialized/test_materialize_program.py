@@ -73,6 +73,27 @@ def test_tables_of_a_metastore_are_refreshed_and_registered(
     assert third.way == "nothing"
 
 
+def test_counts_of_distinct_values_are_a_table_that_is_seen_and_dropped_as_any(
+    iceberg_lake: IcebergLake, tmp_path: Path
+) -> None:
+    table = iceberg_lake.table()
+    table.append([(1, "a", None), (2, "a", None), (3, "b", None)])
+    source = f"{table.lake.db}.{table.name}"
+    sql = f"SELECT dt, count(DISTINCT id) AS k FROM {source} GROUP BY dt"
+    order = order_of(table, tmp_path, sql=sql)
+    (done,) = refreshed(iceberg_lake, order)
+    assert done.state == "done", done.reason
+    counts = TableName(LakeId("main"), order.db, f"{order.table}_distinct")
+    with Metastore.connect(iceberg_lake.config) as metastore:
+        made = metastore.table(counts)
+    assert str(made.sd.location).rstrip("/") == f"{order.location}__distinct"
+    table.append([(4, "a", None)])
+    (again,) = refreshed(iceberg_lake, order)
+    assert (again.state, again.way) == ("done", "incremental"), again.reason
+    read = iceberg_lake.spark.read.format("hudi").load(order.location)
+    assert sorted(map(tuple, read.select("dt", "k").collect())) == [("a", 3), ("b", 1)]
+
+
 @pytest.mark.parametrize(
     "failpoint",
     [

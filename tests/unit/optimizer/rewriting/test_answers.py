@@ -2,8 +2,11 @@
 
 import json
 from dataclasses import replace
+from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from optimizer.rewriting.domain.answers import rewrite, tables_read
 from optimizer.rewriting.domain.facts import CubeFacts, TableFacts
@@ -165,8 +168,32 @@ def test_the_smaller_of_two_cubes_is_used_and_the_other_says_so() -> None:
     answer = rewrite(QUERIES["total"], Session("trino"), known)
     (block,) = answer.blocks
     assert block.used == small.table
-    assert [one.reason for one in block.cubes] == ["another cube is smaller", ""]
+    reason = "ssb.lineorder__cube_small answers with fewer rows"
+    assert [one.reason for one in block.cubes] == [reason, ""]
     assert "lineorder__cube_small FOR VERSION" in answer.sql
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "used", "reason"),
+    [
+        (5, 9, "a", "ssb.a answers with fewer rows"),
+        (9, 5, "b", "ssb.b answers with fewer rows"),
+        (5, 5, "a", "ssb.a answers"),
+        (0, 5, "b", "ssb.b answers"),
+        (5, 0, "a", "ssb.a answers"),
+    ],
+)
+def test_one_whose_rows_nobody_counted_answers_last(
+    first: int, second: int, used: str, reason: str
+) -> None:
+    """A materialization that was refreshed by an older release does not say how many it has."""
+    pair = {"a": first, "b": second}
+    cubes = tuple(replace(CUBE, table=f"ssb.{one}", n_rows=n) for one, n in pair.items())
+    known = tables()
+    known["ssb.lineorder"] = replace(known["ssb.lineorder"], cubes=cubes)
+    (block,) = rewrite(QUERIES["total"], Session("trino"), known).blocks
+    assert block.used == f"ssb.{used}"
+    assert {one.reason for one in block.cubes} == {reason, ""}
 
 
 def test_names_without_a_database_mean_those_of_the_session() -> None:
@@ -246,3 +273,18 @@ def test_a_column_that_a_join_makes_equal_to_a_dimension_counts_as_it() -> None:
         "SELECT lo_partkey AS k, count(*) AS n FROM ssb.lineorder GROUP BY 1", cube=cube
     )
     assert 'states."brand" AS k' in answer.sql
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=6), st.randoms())
+def test_the_fewest_rows_that_are_known_answer_in_any_order(sizes: list[int], dice: Random) -> None:
+    cubes = [replace(CUBE, table=f"ssb.c{n}", n_rows=rows) for n, rows in enumerate(sizes)]
+    dice.shuffle(cubes)
+    known = tables()
+    known["ssb.lineorder"] = replace(known["ssb.lineorder"], cubes=tuple(cubes))
+    (block,) = rewrite(QUERIES["total"], Session("trino"), known).blocks
+    rows = {one.table: one.n_rows for one in cubes}
+    least = min((one for one in sizes if one), default=0)
+    assert rows[block.used] == least
+    for one in block.cubes:
+        is_larger = rows[one.table] > least > 0
+        assert one.used or one.reason.endswith(" rows") == is_larger

@@ -5,13 +5,11 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
+from pipelines.commits.domain.holds import HOLD, Hold, hold_of
 from pipelines.incremental.domain.messages import Field
 from pipelines.incremental.domain.states import (
-    HOLD,
     Facts,
-    Hold,
     LayerState,
-    hold_of,
     lag,
     layer_state,
     schema_words,

@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from portal.settings.base import sqlite_database
+from portal.settings.databases import sqlite_database
 
 
 def test_the_embedded_database_is_for_its_own_account_alone(tmp_path: Path) -> None:

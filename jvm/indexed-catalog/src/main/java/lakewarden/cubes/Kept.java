@@ -64,6 +64,9 @@ final class Kept extends View {
   /** Rows of the sources that are in it; null where nobody counted them. */
   final BigDecimal rows;
 
+  /** Groups, which are the rows of its table; the largest number where nobody counted them. */
+  final long groups;
+
   private final String location;
   private final String instant;
   private final List<String> selected = new ArrayList<>();
@@ -89,6 +92,7 @@ final class Kept extends View {
     select(said);
     askedAt = note.path("asked_at").asLong(0);
     rows = note.path("n_rows").isNumber() ? note.path("n_rows").decimalValue() : null;
+    groups = note.path("n_groups").asLong(Long.MAX_VALUE);
   }
 
   private static JsonNode described(JsonNode note) {

@@ -1,6 +1,7 @@
 package lakewarden.cubes;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import lakewarden.indexes.Part;
 import org.apache.spark.sql.SparkSession;
@@ -49,19 +50,26 @@ final class KeptRule extends Rule<LogicalPlan> {
     return session.sessionState().conf().getConfString(key, usual);
   }
 
-  /** The aggregate's answer from the first that gives one; null where none does. */
+  /** The aggregate's answer from the smallest that gives one; null where none does. */
   private LogicalPlan answered(Aggregate aggregate, LogicalPlan whole, List<String> names) {
     try {
       if (setting("spark.wap.branch", null) != null) {
         throw new Unfit("the session reads a branch by spark.wap.branch");
       }
       Query<Source> query = new Query<>(aggregate, Source::of);
-      for (String name : names) {
-        LogicalPlan found = candidate(query, whole, name);
+      LogicalPlan found = null;
+      Candidate best = null;
+      for (Candidate one : candidates(names)) {
         if (found != null) {
-          return found;
+          long groups = one.kept.groups;
+          boolean hasMore = best.kept.groups < groups && groups < Long.MAX_VALUE;
+          unused(one.name, best.name + " answers" + (hasMore ? " with fewer rows" : ""));
+          continue;
         }
+        found = answer(query, whole, one);
+        best = one;
       }
+      return found;
     } catch (Unfit e) {
       Answers.say("No materialization is used: " + e.getMessage());
     } catch (Exception | LinkageError e) {
@@ -72,23 +80,54 @@ final class KeptRule extends Rule<LogicalPlan> {
     return null;
   }
 
-  private LogicalPlan candidate(Query<Source> query, LogicalPlan whole, String name) {
+  /** A materialization that may answer. */
+  private static final class Candidate {
+    final String name;
+    final CatalogTable table;
+    final Kept kept;
+
+    Candidate(String name, CatalogTable table, Kept kept) {
+      this.name = name;
+      this.table = table;
+      this.kept = kept;
+    }
+  }
+
+  /** Those that can be read, the smallest first, and of equal ones as they are named. */
+  private List<Candidate> candidates(List<String> names) {
+    List<Candidate> found = new ArrayList<>();
+    for (String name : names) {
+      try {
+        CatalogTable table = Kept.table(session, name);
+        found.add(new Candidate(name, table, Kept.of(session, table)));
+      } catch (Unfit e) {
+        unused(name, e.getMessage());
+      }
+    }
+    found.sort(Comparator.comparingLong(one -> one.kept.groups));
+    return found;
+  }
+
+  private static void unused(String name, String why) {
+    String reason = String.format("Materialization %s is not used: %s", name, why);
+    Answers.say(reason);
+    LOG.info("{}", reason);
+  }
+
+  private LogicalPlan answer(Query<Source> query, LogicalPlan whole, Candidate one) {
     try {
-      CatalogTable table = Kept.table(session, name);
-      Kept kept = Kept.of(session, table);
+      Kept kept = one.kept;
       KeptJoins joins = new KeptJoins(query, kept);
       String age = age(kept, joins, whole);
       check(kept);
-      LogicalPlan stored = kept.plan(session, table);
+      LogicalPlan stored = kept.plan(session, one.table);
       LogicalPlan plan = new KeptAnswer(session, query, joins, kept, stored).plan();
-      String note = String.format("Materialization %s answers: it has %s", name, age);
+      String note = String.format("Materialization %s answers: it has %s", one.name, age);
       Answers.say(note);
       LOG.info("{}", note);
       return plan;
     } catch (Unfit e) {
-      String reason = String.format("Materialization %s is not used: %s", name, e.getMessage());
-      Answers.say(reason);
-      LOG.info("{}", reason);
+      unused(one.name, e.getMessage());
       return null;
     }
   }

@@ -1,0 +1,1 @@
+"""Which systems of a lake the portal reaches, and as whom."""

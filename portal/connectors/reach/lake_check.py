@@ -1,0 +1,199 @@
+"""Asks each system of a lake as the portal's work does, and says who was let in and what to do.
+
+Changes nothing but one small file in the spool and in each backup root, which it removes again.
+"""
+
+import getpass
+import os
+import socket
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from urllib.parse import urlsplit
+
+import pymysql
+
+from portal.connectors.filesystem import open_file_system
+from portal.connectors.kerberos.settings import Kerberos
+from portal.connectors.kerberos.tickets import seconds_left
+from portal.connectors.lake_config import LakeConfig
+from portal.connectors.metastore import Metastore
+from portal.lake.errors import ExternalFailure, PortalError
+
+_CONNECT_SECONDS = 10.0
+_PROBE = b"lakewarden check_lake\n"
+_RESOURCE_MANAGERS = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How one system answered; `advice` is empty where it did as it should."""
+
+    system: str
+    place: str
+    as_whom: str
+    seconds: float
+    detail: str
+    advice: str = ""
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the system answered as it should."""
+        return not self.advice
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    as_whom: str
+    detail: str
+
+
+def check_lake(config: LakeConfig) -> list[Reach]:
+    """Ask every system of a lake, one after the other; none that fails keeps the others away."""
+    return [_asked(*probe) for probe in _probes(config)]
+
+
+def _probes(config: LakeConfig) -> Iterator[tuple[str, str, Callable[[], _Answer]]]:
+    if (kerberos := config.kerberos) is not None:
+        yield "Kerberos ticket", kerberos.keytab, lambda: _ticket(kerberos)
+    yield "Metastore", config.metastore_uri, lambda: _metastore(config)
+    database = config.metastore_db
+    place = f"{database.host}:{database.port}/{database.database}"
+    yield "Metastore database", place, lambda: _database(config)
+    yield "File system", config.default_fs, lambda: _file_system(config)
+    yield "Spool", config.spool, lambda: _written(config, config.spool)
+    for root in config.backup_roots:
+        yield "Backup root", root, partial(_written, config, root)
+    yield "Spark master", config.spark_master, lambda: _spark(config)
+
+
+def _asked(system: str, place: str, ask: Callable[[], _Answer]) -> Reach:
+    began = time.monotonic()
+    try:
+        answer = ask()
+    except PortalError as error:
+        seconds = time.monotonic() - began
+        return Reach(system, place, "", seconds, error.code, error.message)
+    seconds = time.monotonic() - began
+    return Reach(system, place, answer.as_whom, seconds, answer.detail)
+
+
+def _ticket(kerberos: Kerberos) -> _Answer:
+    minutes = seconds_left(kerberos) // 60
+    return _Answer(kerberos.principal, f"valid for {minutes:,} min, renewed at half of its life")
+
+
+def _metastore(config: LakeConfig) -> _Answer:
+    with Metastore.connect(config) as metastore:
+        n_databases = len(metastore.databases())
+    return _Answer(_who(config), f"databases: {n_databases:,}")
+
+
+def _database(config: LakeConfig) -> _Answer:
+    database = config.metastore_db
+    if database.kind != "mysql":
+        _connect(database.host, database.port, service="metastore_db")
+        return _Answer("", "accepts connections; jobs log in by JDBC")
+    try:
+        connection = pymysql.connect(
+            host=database.host,
+            port=database.port,
+            user=database.user,
+            password=database.password(),
+            database=database.database,
+            connect_timeout=int(_CONNECT_SECONDS),
+        )
+        with connection, connection.cursor() as cursor:
+            cursor.execute("SELECT COUNT(*) FROM DBS")
+            (n_databases,) = cursor.fetchone() or (0,)
+    except (pymysql.MySQLError, OSError) as error:
+        raise ExternalFailure(
+            "check.database",
+            f"The metastore's database refused {database.user}: {error}. Check host, port and "
+            "password file in lakes.json, and that the account may SELECT.",
+            service="metastore_db",
+            retryable=True,
+        ) from error
+    return _Answer(database.user, f"databases, by SQL: {n_databases:,}")
+
+
+def _file_system(config: LakeConfig) -> _Answer:
+    root = config.path("/")
+    fs = open_file_system(root, config=config, acls=False)
+    return _Answer(_who(config), f"names in its root: {len(fs.names(root)):,}")
+
+
+def _written(config: LakeConfig, place: str) -> _Answer:
+    """Write, read and remove a file, as runs do there."""
+    path = config.path(place)
+    fs = open_file_system(path, config=config, acls=False)
+    if fs.status(path) is None:
+        raise ExternalFailure(
+            "check.no_directory",
+            f"{path} is not there. Make it for the portal's account alone (mode 0700).",
+            service="filesystem",
+            retryable=False,
+        )
+    probe = path.child(f"._check_lake.{uuid.uuid4().hex}")
+    fs.write_new(probe, _PROBE)
+    try:
+        found, data = fs.status(probe), fs.read(probe)
+    finally:
+        fs.remove_file(probe)
+    if found is None or data != _PROBE:
+        raise ExternalFailure(
+            "check.read_back",
+            f"A file written to {path} did not come back as it was. Look at the DataNodes.",
+            service="filesystem",
+            retryable=True,
+        )
+    return _Answer(found.owner, "a file was written, read and removed")
+
+
+def _spark(config: LakeConfig) -> _Answer:
+    master = config.spark_master
+    if config.kerberos is not None and master.startswith("spark://"):
+        raise ExternalFailure(
+            "kerberos.standalone",
+            "Spark's standalone master gives executors no tokens. Use YARN, Kubernetes or local.",
+            service="spark",
+            retryable=False,
+        )
+    if master.startswith("local"):
+        return _Answer(_who(config), "runs on the workers' hosts")
+    if master == "yarn":
+        if not any(name in os.environ for name in _RESOURCE_MANAGERS):
+            raise ExternalFailure(
+                "check.no_yarn",
+                "HADOOP_CONF_DIR is not set, so spark-submit does not find the ResourceManager.",
+                service="spark",
+                retryable=False,
+            )
+        return _Answer(_who(config), "configured by HADOOP_CONF_DIR; not asked")
+    addresses = master.removeprefix("k8s://").removeprefix("spark://").split(",")
+    for address in addresses:
+        parts = urlsplit(address if "//" in address else f"//{address}")
+        _connect(parts.hostname or "", parts.port or 443, service="spark")
+    return _Answer(_who(config), "accepts connections")
+
+
+def _connect(host: str, port: int, *, service: str) -> None:
+    try:
+        socket.create_connection((host, port), timeout=_CONNECT_SECONDS).close()
+    except OSError as error:
+        raise ExternalFailure(
+            "check.unreachable",
+            f"{host}:{port} does not accept connections: {error}. Check that it runs, and the "
+            "firewall from this host.",
+            service=service,
+            retryable=True,
+        ) from error
+
+
+def _who(config: LakeConfig) -> str:
+    """Say who others take the portal for: proven by Kerberos, or only said."""
+    if config.kerberos is not None:
+        return config.kerberos.principal
+    return f"{config.hadoop_user or getpass.getuser()} (not verified)"

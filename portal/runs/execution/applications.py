@@ -1,0 +1,128 @@
+"""Asks and ends the application of a run, wherever its driver is: on this host, or on YARN."""
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from portal.access.lakes import get_lake
+from portal.lake.errors import ExternalFailure
+from portal.runs.models import Run
+from portal.runs.records.spools import log_file
+from portal.spark import launch
+from portal.spark.launch import Launched
+from portal.spark.masters.resource_manager import Application, ResourceManager
+from portal.spark.masters.settings import is_deployed, is_yarn
+from portal.spark.process_table import host_identity
+
+_KILL_WAIT_SECONDS = 20.0
+_LOG_BYTES = 256 * 1024
+
+
+def launched_of(run: Run) -> Launched:
+    """Return the stored place of a run's process: its driver, or what submitted it to a cluster."""
+    return Launched(run.host, run.pid or 0, run.pid_started or 0.0, run.pgid or 0)
+
+
+def has_driver_elsewhere(run: Run) -> bool:
+    """Whether the driver of a run is on its lake's cluster."""
+    return is_deployed(get_lake(run.lake))
+
+
+def is_on_yarn(run: Run) -> bool:
+    """Whether the driver of a run is a container of YARN, which can be asked for it."""
+    config = get_lake(run.lake)
+    return is_yarn(config) and is_deployed(config)
+
+
+def is_running(run: Run) -> bool:
+    """Whether a run's application goes on: a process here, or an application of its tag on YARN.
+
+    Raises:
+        ExternalFailure: YARN does not answer, so that nobody can say.
+    """
+    if run.pid and launch.is_alive(launched_of(run)):
+        return True
+    return is_running_on_yarn(run)
+
+
+def is_running_on_yarn(run: Run) -> bool:
+    """Whether YARN has an application of the run's tag that has not ended.
+
+    Raises:
+        ExternalFailure: YARN does not answer, so that nobody can say.
+    """
+    return is_on_yarn(run) and any(not one.is_final for one in applications_of(run))
+
+
+def applications_of(run: Run) -> list[Application]:
+    """Return what YARN knows of a run's current epoch, the newest last."""
+    return ResourceManager.of(get_lake(run.lake)).tagged(run.tag)
+
+
+def kill(run: Run) -> None:
+    """End a run's application here and on YARN; twice is safe.
+
+    Raises:
+        ExternalFailure: something is still there, or YARN does not answer.
+    """
+    if run.pid and run.host == host_identity():
+        launch.kill(launched_of(run))  # first, so that it submits nothing afterwards
+    end_on_yarn(run)
+
+
+def end_on_yarn(run: Run) -> list[str]:
+    """End what YARN has with a run's tag; gives the ids of what had to be ended.
+
+    YARN then starts nothing more of it. A driver on a node that cannot be reached may go on, and
+    is kept from acting by its fence alone.
+    """
+    if not is_on_yarn(run):
+        return []
+    manager = ResourceManager.of(get_lake(run.lake))
+    deadline = time.monotonic() + _KILL_WAIT_SECONDS
+    ended: set[str] = set()
+    while going := [one.id for one in manager.tagged(run.tag) if not one.is_final]:
+        for application in going:
+            manager.kill(application)
+        ended.update(going)
+        if time.monotonic() > deadline:
+            raise ExternalFailure(
+                "spark.kill",
+                f"YARN still has {', '.join(going)} after {_KILL_WAIT_SECONDS:.0f} s.",
+                service="yarn",
+                retryable=True,
+            )
+        time.sleep(0.1)
+    return sorted(ended)
+
+
+def keep_driver_log(run: Run) -> None:
+    """Add what the driver on YARN wrote to the log that this host keeps of the run.
+
+    What its node no longer has is left out; the cluster's own pages have it.
+    """
+    if not is_on_yarn(run):
+        return
+    file = log_file(run)
+    with suppress(ExternalFailure, OSError):
+        # Another host than the launching one has none yet.
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file.touch(mode=0o600)
+        _append(file, run)
+
+
+def _append(file: Path, run: Run) -> None:
+    with file.open("ab") as log:
+        for text in _driver_texts(run):
+            log.write(text)
+
+
+def _driver_texts(run: Run) -> Iterator[bytes]:
+    manager = ResourceManager.of(get_lake(run.lake))
+    for application in manager.tagged(run.tag):
+        for name in ("stdout", "stderr"):
+            if text := manager.driver_log(application, name, n_bytes=_LOG_BYTES):
+                yield f"\n--- {name} of the driver, {application.id}\n".encode() + text + b"\n"
+        if application.diagnostics:
+            yield f"\n--- YARN on {application.id}\n{application.diagnostics}\n".encode()

@@ -1,0 +1,55 @@
+"""Tells for how long a driver on a cluster has been silent, from the counters in its spool.
+
+Remembered by the process that polls: one that starts anew counts from what it sees first.
+"""
+
+import time
+from dataclasses import dataclass
+from uuid import UUID
+
+from portal.lake.errors import PortalError
+from portal.runs.models import Run
+from portal.runs.records.spools import open_spool
+from portal.spark.heartbeat import DRIVER, JVM, Sign
+from portal.spark.masters.spool_beat import BEAT_SECONDS
+
+_UNANSWERED = 3 * BEAT_SECONDS
+_NOWHERE = 0  # a process id that no process of this host has
+
+
+@dataclass(slots=True)
+class _Seen:
+    count: int
+    at: float
+
+
+_seen: dict[tuple[UUID, int, str], _Seen] = {}
+
+
+def cluster_sign(run: Run) -> Sign | None:
+    """Return the part of an application on a cluster that has been silent for longest.
+
+    None before its first heartbeat and where none can be read: a file system that does not answer
+    says nothing about the driver.
+    """
+    try:
+        beat = open_spool(run).read_beat()
+    except PortalError:
+        beat = {}
+    if not beat:
+        for part in (DRIVER, JVM):
+            _seen.pop((run.pk, run.epoch, part), None)
+        return None
+    driver = _last_change(run, DRIVER, beat["driver"])
+    if beat.get("jvm") is not None:
+        jvm = _last_change(run, JVM, beat["jvm"])
+        if driver - jvm > _UNANSWERED:
+            return Sign(JVM, _NOWHERE, jvm)
+    return Sign(DRIVER, _NOWHERE, driver)
+
+
+def _last_change(run: Run, part: str, count: int) -> float:
+    seen = _seen.get((run.pk, run.epoch, part))
+    if seen is None or seen.count != count:
+        seen = _seen[run.pk, run.epoch, part] = _Seen(count, time.monotonic())
+    return seen.at

@@ -1,0 +1,1 @@
+"""Django's MySQL backend with password files and plain words about TLS."""

@@ -1,0 +1,100 @@
+"""How a Spark program logs in to a lake with Kerberos: settings of the submission, environment.
+
+spark-submit logs in by the keytab before it starts anything, and Spark on YARN or Kubernetes gives
+its executors delegation tokens that it renews until the program ends.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from portal.connectors.kerberos.settings import CONFIGURATION
+from portal.connectors.lake_config import LakeConfig
+from portal.lake.errors import ExternalFailure
+
+HADOOP_CONFIGURATION = "HADOOP_CONF_DIR"
+_JAVA_OPTIONS = (
+    "spark.driver.extraJavaOptions",
+    "spark.executor.extraJavaOptions",
+    "spark.yarn.am.extraJavaOptions",
+)
+
+
+def kerberos_settings(config: LakeConfig, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings that a submission has besides `settings`; none without Kerberos.
+
+    Raises:
+        ExternalFailure: `kerberos.standalone`, Spark's own master passes on no log-in.
+    """
+    kerberos = config.kerberos
+    if kerberos is None:
+        return {}
+    if config.spark_master.startswith("spark://"):
+        raise ExternalFailure(
+            "kerberos.standalone",
+            f"Spark's standalone master {config.spark_master} gives executors no tokens, so they "
+            f"cannot log in for {kerberos.principal}. Use YARN, Kubernetes or a local master.",
+            service="spark",
+            retryable=False,
+            principal=kerberos.principal,
+        )
+    hive = "spark.hadoop.hive.metastore"
+    found = {
+        "spark.kerberos.principal": kerberos.principal,
+        "spark.kerberos.keytab": kerberos.keytab,
+        "spark.hadoop.hadoop.security.authentication": "kerberos",
+        f"{hive}.uris": config.metastore_uri,
+        f"{hive}.sasl.enabled": "true",
+        f"{hive}.kerberos.principal": kerberos.service_principal(config.thrift_host),
+        "spark.security.credentials.hadoopfs.enabled": "true",
+        "spark.security.credentials.hive.enabled": "true",
+    }
+    if kerberos.krb5_conf:
+        # Java does not read KRB5_CONFIG.
+        option = f"-Djava.security.krb5.conf={kerberos.krb5_conf}"
+        found |= {name: f"{settings.get(name, '')} {option}".strip() for name in _JAVA_OPTIONS}
+    return found
+
+
+def kerberos_environment(config: LakeConfig, folder: Path) -> dict[str, str]:
+    """Return what a driver's process finds its log-in by; none without Kerberos.
+
+    spark-submit must know that the cluster is secured before it reads its settings, which it does
+    by a Hadoop configuration alone: where the host has none, one is written to `folder`.
+    """
+    kerberos = config.kerberos
+    if kerberos is None:
+        return {}
+    kerberos.make_known()
+    found = {
+        # The job reads its request before it knows the lake, so by the library's own variables.
+        "KRB5CCNAME": kerberos.cache,
+        "KRB5_CLIENT_KTNAME": f"FILE:{kerberos.keytab}",
+    }
+    if CONFIGURATION in os.environ:
+        found[CONFIGURATION] = os.environ[CONFIGURATION]
+    if kerberos.krb5_conf:
+        # Where the driver runs elsewhere, its options are not those of spark-submit itself.
+        found["SPARK_SUBMIT_OPTS"] = f"-Djava.security.krb5.conf={kerberos.krb5_conf}"
+    if HADOOP_CONFIGURATION not in os.environ:
+        _write_configuration(config, folder)
+        found[HADOOP_CONFIGURATION] = str(folder)
+    return found
+
+
+def _write_configuration(config: LakeConfig, folder: Path) -> None:
+    properties = {
+        "fs.defaultFS": config.default_fs,
+        "hadoop.security.authentication": "kerberos",
+        **config.hadoop_conf,
+    }
+    rows = "".join(
+        f"<property><name>{escape(name)}</name><value>{escape(value)}</value></property>\n"
+        for name, value in sorted(properties.items())
+    )
+    text = f'<?xml version="1.0"?>\n<configuration>\n{rows}</configuration>\n'
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Hadoop's own defaults of HDFS count for more than core-site.xml.
+    for name in ("core-site.xml", "hdfs-site.xml"):
+        (folder / name).write_text(text, encoding="utf-8")

@@ -1,0 +1,52 @@
+"""Finds YARN's refusal of a submission in what spark-submit wrote, and says what to do about it."""
+
+import re
+from collections.abc import Iterable
+
+from portal.lake.errors import ExternalFailure
+
+_QUEUE = r"(?P<queue>[\w.-]+)"
+_REFUSALS = (
+    (
+        "yarn.queue_unknown",
+        re.compile(rf"to unknown queue: {_QUEUE}"),
+        "YARN has no queue '{queue}'. Name one that it has in spark_queues of lakes.json.",
+    ),
+    (
+        "yarn.queue_full",
+        re.compile(rf"Queue {_QUEUE} already has (?P<n>\d+) applications"),
+        "YARN's queue '{queue}' has {n} applications and takes no more. Start the run later, or "
+        "raise maximum-applications of the queue.",
+    ),
+    (
+        "yarn.queue_closed",
+        re.compile(rf"User (?P<user>\S+) does not have permission to submit \S+ to queue {_QUEUE}"),
+        "YARN does not let '{user}' submit to its queue '{queue}'. Add this user to the queue's "
+        "acl_submit_applications, or name another queue in spark_queues of lakes.json.",
+    ),
+    (
+        "yarn.too_large",
+        re.compile(
+            r"Required (?P<part>\w+) memory \((?P<wanted>\d+).*?is above the max threshold "
+            r"\((?P<most>\d+) MB\)"
+        ),
+        "The run asks for {wanted} MB and more for its {part}; the largest container of this YARN "
+        "has {most} MB. Lower spark.{setting}.memory in spark_conf of lakes.json, or raise "
+        "yarn.scheduler.maximum-allocation-mb and yarn.nodemanager.resource.memory-mb.",
+    ),
+)
+# What may be there the next time without anybody's doing.
+_PASSING = frozenset({"yarn.queue_full"})
+
+
+def refusal_in(lines: Iterable[str]) -> ExternalFailure | None:
+    """Return YARN's refusal as an error with the next step; None where the lines hold none."""
+    text = "\n".join(lines)
+    for code, pattern, message in _REFUSALS:
+        if (found := pattern.search(text)) is not None:
+            words = found.groupdict()
+            words["setting"] = "executor" if words.get("part") == "executor" else "driver"
+            return ExternalFailure(
+                code, message.format(**words), service="yarn", retryable=code in _PASSING
+            )
+    return None

@@ -1,0 +1,154 @@
+"""Asks YARN's ResourceManager for applications by their tag, and ends them."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import requests
+
+from portal.connectors.lake_config import LakeConfig
+from portal.lake.errors import ExternalFailure
+
+FINAL = frozenset({"FINISHED", "FAILED", "KILLED"})
+_WEB = "yarn.resourcemanager.webapp."
+_TIMEOUT_SECONDS = 10.0
+_LOGS = re.compile(
+    r"(?P<node>https?://[^/]+)/node/containerlogs/(?P<container>container_\w+)/[^/]*"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """An application as YARN knows it."""
+
+    id: str
+    state: str
+    diagnostics: str
+    queue: str
+    logs_url: str
+    """The page of its master's logs on a node; empty until it was started there."""
+
+    @property
+    def is_final(self) -> bool:
+        """Whether YARN starts nothing more of it; a process on a lost node may yet be there."""
+        return self.state in FINAL
+
+
+class ResourceManager:
+    """The web service of one YARN: that of the member which leads."""
+
+    def __init__(self, addresses: tuple[str, ...], *, user: str | None) -> None:
+        self._addresses = addresses
+        self._user = user
+
+    @classmethod
+    def of(cls, config: LakeConfig) -> Self:
+        """Return the one of a lake.
+
+        Raises:
+            ExternalFailure: `yarn.address`, the lake's hadoop_conf does not say where it is.
+        """
+        found = tuple(_addresses(config.hadoop_conf))
+        if not found:
+            raise ExternalFailure(
+                "yarn.address",
+                "The lake's hadoop_conf does not say where YARN's web service is. Add "
+                f"{_WEB}address, or {_WEB}https.address with yarn.http.policy.",
+                service="yarn",
+                retryable=False,
+            )
+        return cls(found, user=config.hadoop_user)
+
+    def tagged(self, tag: str) -> list[Application]:
+        """Return the applications that were submitted with a tag, the newest last."""
+        told = self._ask("GET", "apps", query={"applicationTags": tag.lower()})
+        rows = (told.get("apps") or {}).get("app") or []
+        return [_application(row) for row in sorted(rows, key=lambda row: str(row["id"]))]
+
+    def kill(self, application: str) -> None:
+        """Ask YARN to end an application; one that has ended is no error."""
+        self._ask("PUT", f"apps/{application}/state", body={"state": "KILLED"})
+
+    def driver_log(self, application: Application, name: str, *, n_bytes: int) -> bytes:
+        """Return the end of a file that the driver wrote; empty where its node has it no more."""
+        found = _LOGS.fullmatch(application.logs_url)
+        if found is None:
+            return b""
+        url = f"{found['node']}/ws/v1/node/containerlogs/{found['container']}/{name}"
+        try:
+            answer = self._request("GET", url, {"size": str(-n_bytes)})
+        except requests.RequestException:
+            return b""
+        return answer.content[-n_bytes:] if answer.ok and not answer.is_redirect else b""
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        reasons = []
+        for address in self._addresses:
+            try:
+                answer = self._send(method, f"{address}/ws/v1/cluster/{path}", query, body)
+            except (requests.RequestException, ValueError) as error:
+                reasons.append(f"{address}: {type(error).__name__}")
+                continue
+            if isinstance(answer, dict):
+                return answer
+            reasons.append(f"{address}: HTTP {answer}")
+        raise ExternalFailure(
+            "yarn.unreachable",
+            f"YARN's ResourceManager gives no answer ({'; '.join(reasons)}). The state of the "
+            "application is not known; it is asked again.",
+            service="yarn",
+            retryable=True,
+        )
+
+    def _send(
+        self, method: str, url: str, query: Mapping[str, str] | None, body: Mapping[str, str] | None
+    ) -> dict[str, Any] | int:
+        """Return the answer, or the status of a refusal: a member that does not lead redirects."""
+        answer = self._request(method, url, query, body)
+        return dict(answer.json()) if answer.status_code in (200, 202) else answer.status_code
+
+    def _request(
+        self,
+        method: str,
+        url: str,
+        query: Mapping[str, str] | None,
+        body: Mapping[str, str] | None = None,
+    ) -> requests.Response:
+        with requests.Session() as session:
+            session.trust_env = False  # no proxy of the host, and no password from a .netrc
+            return session.request(
+                method,
+                url,
+                params={**(query or {}), **({"user.name": self._user} if self._user else {})},
+                json=body,
+                headers={"Accept": "application/json"},
+                timeout=_TIMEOUT_SECONDS,
+                allow_redirects=False,
+            )
+
+
+def _addresses(properties: Mapping[str, str]) -> Iterator[str]:
+    is_secure = properties.get("yarn.http.policy", "").upper() == "HTTPS_ONLY"
+    scheme, name = ("https", f"{_WEB}https.address") if is_secure else ("http", f"{_WEB}address")
+    members = properties.get("yarn.resourcemanager.ha.rm-ids", "").split(",")
+    for suffix in [f".{one.strip()}" for one in members if one.strip()] or [""]:
+        if address := properties.get(f"{name}{suffix}"):
+            yield f"{scheme}://{address}"
+
+
+def _application(row: Mapping[str, Any]) -> Application:
+    return Application(
+        id=str(row["id"]),
+        state=str(row.get("state", "")),
+        diagnostics=str(row.get("diagnostics", "")).strip(),
+        queue=str(row.get("queue", "")),
+        logs_url=str(row.get("amContainerLogs", "")),
+    )

@@ -1,0 +1,111 @@
+"""Chooses the Spark settings that a submission to YARN or Kubernetes needs.
+
+None of them is secret: whoever may see an application on the cluster may read its environment.
+"""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+
+from portal.connectors.lake_config import LakeConfig
+
+ANY_KIND = "default"
+DEPLOYED_VARIABLE = "LW_DEPLOYED"
+"""Tells a driver that it is on a cluster: its passwords and its heartbeat are in the spool."""
+_MODE = "spark.submit.deployMode"
+_PYTHON = "python"
+
+
+def is_yarn(config: LakeConfig) -> bool:
+    """Whether a lake's applications run on YARN."""
+    return config.spark_master == "yarn"
+
+
+def is_kubernetes(config: LakeConfig) -> bool:
+    """Whether a lake's applications run on Kubernetes; no test has run one there."""
+    return config.spark_master.startswith("k8s://")
+
+
+def is_deployed(config: LakeConfig) -> bool:
+    """Whether drivers run on the cluster, so that this host's processes say nothing of them."""
+    return config.spark_conf.get(_MODE, _default_mode(config)) == "cluster"
+
+
+def for_kind(config: LakeConfig, kind: str, *, tag: str) -> LakeConfig:
+    """Return a lake's settings for a run of a kind; other masters get nothing more.
+
+    What the lake itself says in `spark_conf` holds, but for what drivers find in their environment.
+    """
+    if is_yarn(config):
+        return _with(config, _yarn(config, kind), "spark.yarn.appMasterEnv.")
+    if is_kubernetes(config):
+        return _with(config, _kubernetes(config, tag), "spark.kubernetes.driverEnv.")
+    return config
+
+
+def queue_of(config: LakeConfig, kind: str) -> str:
+    """Return the queue for a kind of run; empty: the cluster decides."""
+    return config.spark_queues.get(kind, config.spark_queues.get(ANY_KIND, ""))
+
+
+def _with(config: LakeConfig, first: Mapping[str, str], prefix: str) -> LakeConfig:
+    conf = {**first, **config.spark_conf}
+    if is_deployed(config):
+        conf |= {f"{prefix}{name}": value for name, value in _environment(config).items()}
+    return replace(config, spark_conf=conf)
+
+
+def _yarn(config: LakeConfig, kind: str) -> dict[str, str]:
+    settings = {
+        _MODE: _default_mode(config),
+        # The submitter stays, so that an end on the cluster is seen within a second.
+        "spark.yarn.submit.waitAppCompletion": "true",
+        "spark.pyspark.python": _python(config, here=sys.executable),
+    }
+    if not is_deployed(config):
+        settings["spark.pyspark.driver.python"] = sys.executable
+    if queue := queue_of(config, kind):
+        settings["spark.yarn.queue"] = queue
+    if config.spark_python:
+        settings["spark.yarn.dist.archives"] = f"{config.spark_python}#{_PYTHON}"
+    return settings
+
+
+def _kubernetes(config: LakeConfig, tag: str) -> dict[str, str]:
+    settings = {
+        _MODE: _default_mode(config),
+        "spark.kubernetes.submission.waitAppCompletion": "true",
+        "spark.kubernetes.driver.label.lakewarden-tag": tag,
+        "spark.kubernetes.executor.label.lakewarden-tag": tag,
+        # The job and the product's packages are not in the image.
+        "spark.kubernetes.file.upload.path": str(config.path(config.spool).child("upload")),
+        "spark.pyspark.python": _python(config, here="python3"),
+    }
+    if config.spark_python:
+        settings["spark.archives"] = f"{config.spark_python}#{_PYTHON}"
+    return settings
+
+
+def _default_mode(config: LakeConfig) -> str:
+    return "cluster" if is_kubernetes(config) else "client"
+
+
+def _python(config: LakeConfig, *, here: str) -> str:
+    """Return the interpreter on the cluster: the packed one, or that which is installed there."""
+    return f"./{_PYTHON}/bin/python" if config.spark_python else here
+
+
+def _environment(config: LakeConfig) -> dict[str, str]:
+    """Return what a driver on the cluster finds in its environment."""
+    found = {
+        DEPLOYED_VARIABLE: "1",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONUNBUFFERED": "1",
+        "SPARK_SCALA_VERSION": "2.12",
+    }
+    if is_yarn(config):
+        # The files that the submitter was given; its own path means nothing on another host.
+        found["HADOOP_CONF_DIR"] = "{{PWD}}/__spark_conf__/__hadoop_conf__"
+    if config.hadoop_user is not None:
+        found["HADOOP_USER_NAME"] = config.hadoop_user
+    return found

@@ -1,0 +1,55 @@
+"""Heartbeat of a driver on a cluster: two counters in its spool, which the portal sees grow.
+
+Counters instead of times, because the hosts' clocks may differ: the portal takes the time from the
+last change that it saw.
+"""
+
+import contextlib
+import threading
+from collections.abc import Callable
+
+from portal.lake.errors import PortalError
+from portal.spark.spool import Spool
+
+BEAT_SECONDS = 5.0
+
+
+class SpoolBeat:
+    """Beats until the process ends: one thread for Python, one that asks the JVM once there is one.
+
+    Its spool is for itself alone: another thread may wait for the file system in the job's own.
+    """
+
+    def __init__(self, spool: Spool, *, seconds: float = BEAT_SECONDS) -> None:
+        self._spool = spool
+        self._seconds = seconds
+        self._stop = threading.Event()
+        self._driver = 0
+        self._jvm: int | None = None
+        self._start(self._beat)
+
+    def ask_jvm(self, ask: Callable[[], object]) -> None:
+        """From now on count the JVM's answers."""
+        self._jvm = 0
+        self._start(lambda: self._ask(ask))
+
+    def close(self) -> None:
+        """Stop beating."""
+        self._stop.set()
+
+    def _start(self, target: Callable[[], None]) -> None:
+        threading.Thread(target=target, name="heartbeat", daemon=True).start()
+
+    def _beat(self) -> None:
+        while not self._stop.wait(self._seconds):
+            self._driver += 1
+            # A file system that fails is seen by the job itself, which says so.
+            with contextlib.suppress(PortalError):
+                self._spool.write_beat({"driver": self._driver, "jvm": self._jvm})
+
+    def _ask(self, ask: Callable[[], object]) -> None:
+        while not self._stop.wait(self._seconds):
+            # The job itself meets a JVM that has gone, and says so.
+            with contextlib.suppress(Exception):
+                ask()
+                self._jvm = (self._jvm or 0) + 1

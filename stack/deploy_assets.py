@@ -1,0 +1,33 @@
+"""Installs the programs with which the tier of clusters checks the files of a deployment."""
+
+import os
+import shutil
+import subprocess
+
+from stack.errors import StackError
+
+_PACKAGES = {"systemd-analyze": "systemd", "nginx": "nginx-light"}
+
+
+def fetch_deploy_programs() -> bool:
+    """Install what is missing by apt, as root on Debian; False if all were there already.
+
+    Raises:
+        StackError: apt could not install one.
+    """
+    missing = [package for name, package in _PACKAGES.items() if program(name) is None]
+    if not missing:
+        return False
+    command = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing]
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    try:
+        subprocess.run(["apt-get", "update", "-qq"], check=False, env=environment)
+        subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise StackError(f"Install {' '.join(missing)}: {error}") from error
+    return True
+
+
+def program(name: str) -> str | None:
+    """Return where a program of these is; Debian keeps servers off the path of people."""
+    return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin")

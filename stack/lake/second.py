@@ -1,0 +1,63 @@
+"""Makes the demo's second lake: few tables, some of the same names as in the first."""
+
+import sys
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+from pymetastore.hive_metastore import ttypes
+
+from portal.connectors.lake_config import load_lakes
+from portal.connectors.metastore import Metastore
+from stack.lake.ages import age_table
+from stack.lake.make import say, user_root
+from stack.lake.session import open_session
+from stack.lake.specs import DatabaseSpec, Part, TableSpec
+from stack.lake.write import write_table
+from stack.servers.second_lake import LAKE
+
+DATABASES = (
+    DatabaseSpec("sales", "erin", "erin/sales.db", comment="What researchers may see of sales"),
+    DatabaseSpec("trials", "carol", "carol/trials.db", comment="Measurements of trials"),
+)
+
+
+def _days(today: date, n: int) -> list[Part]:
+    return [Part((str(today - timedelta(days=age)),), age) for age in range(n)]
+
+
+def tables(today: date) -> list[TableSpec]:
+    """Return the tables; `sales.orders` and `sales.customers` are in the first lake too."""
+    dt = ("dt",)
+    return [
+        TableSpec("sales", "orders", keys=dt, parts=_days(today, 40), ttl="30"),
+        TableSpec("sales", "customers", ttl="90"),
+        TableSpec("trials", "measurements", keys=dt, parts=_days(today, 60), ttl="45"),
+    ]
+
+
+def main() -> None:
+    """Make the databases and their tables."""
+    config, now = load_lakes(Path(sys.argv[1]))[LAKE], datetime.now(UTC)
+    root, owners = user_root(config), {spec.name: spec.owner for spec in DATABASES}
+    with Metastore.connect(config, timeout_seconds=300) as metastore:
+        for spec in DATABASES:
+            (root / spec.location).mkdir(parents=True)
+            metastore.create_database(
+                ttypes.Database(
+                    name=spec.name,
+                    description=spec.comment,
+                    locationUri=f"file:{root / spec.location}",
+                    parameters={},
+                    ownerName=spec.owner,
+                    ownerType=ttypes.PrincipalType.USER,
+                )
+            )
+        spark = open_session(config, formats=False)
+        for table in tables(now.date()):
+            write_table(spark, table, location="")
+            age_table(metastore, table, owner=owners[table.db], now=now.timestamp())
+            say(f"{table.db}.{table.name} of {LAKE}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,252 @@
+"""A real HDFS with two NameNodes that share their edits over a journal node.
+
+One journal node is enough: a majority of one already refuses the edits of a NameNode whose epoch
+is over, which is what failovers rest on. It lives with the DataNode in a JVM that no test ends.
+Nothing fails over by itself: a test says when, and the JVM of the storage asks the NameNodes.
+"""
+
+import json
+import os
+import signal
+import socket
+import urllib.request
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import MappingProxyType
+
+from stack.errors import StackError
+from stack.ledger import Ledger
+from stack.places import CLASSES, JARS
+from stack.process import LOOPBACK, SHORT_LIVED_JVM, free_port
+from stack.servers.base import Server
+from stack.servers.hdfs import GROUPS, LOG4J
+from stack.servers.metastore import site_xml
+
+NAME_NODES = ("nn1", "nn2")
+_PROXIES = "org.apache.hadoop.hdfs.server.namenode.ha.ConfiguredFailoverProxyProvider"
+
+
+class _Node(Server):
+    """One JVM of the name service."""
+
+    def __init__(self, name: str, var: Path, *, ledger: Ledger, arguments: Sequence[str]) -> None:
+        self.name = name
+        super().__init__(var, ledger=ledger)
+        self.conf = var / "conf"
+        self.heap = "256m"
+        self.arguments = arguments
+
+    def command(self) -> Sequence[str]:
+        """Return the argv of the JVM."""
+        return [
+            *("java", f"-Xmx{self.heap}", "--add-opens=java.base/java.lang=ALL-UNNAMED"),
+            *SHORT_LIVED_JVM,
+            *("-cp", f"{CLASSES / 'ha-hdfs'}:{self.conf}:{JARS / 'hdfs'}/*"),
+            *("HaHdfs", *self.arguments),
+        ]
+
+
+class HaHdfs:
+    """A name service with two NameNodes, of which `start` makes the first one active."""
+
+    def __init__(
+        self,
+        var: Path,
+        *,
+        ledger: Ledger,
+        service: str = "lake",
+        core: Mapping[str, str] = MappingProxyType({}),
+        hdfs: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """`core` and `hdfs` are more properties of core-site.xml and hdfs-site.xml."""
+        self.service = service
+        self.directory = var / f"ha-{service}"
+        self._more = (core, hdfs)
+        self._control = free_port()
+        self.storage = _Node(
+            "storage", self.directory, ledger=ledger, arguments=("storage", str(self._control))
+        )
+        self.nodes = {
+            name: _Node(name, self.directory, ledger=ledger, arguments=("namenode", name, order))
+            for name, order in zip(NAME_NODES, ("first", "second"), strict=True)
+        }
+        self._http = {name: free_port() for name in NAME_NODES}
+        self._ports = [free_port() for _ in range(5)]
+        self._stopped: set[str] = set()
+
+    @property
+    def uri(self) -> str:
+        """The file system's address, which names no NameNode."""
+        return f"hdfs://{self.service}"
+
+    def address(self, name: str) -> str:
+        """Return a NameNode's host and port."""
+        return f"{LOOPBACK}:{self.nodes[name].port}"
+
+    def client_properties(self, addresses: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Return what a client must know, with other `addresses` where lines lie between."""
+        service = self.service
+        return {
+            "dfs.nameservices": service,
+            f"dfs.ha.namenodes.{service}": ",".join(NAME_NODES),
+            f"dfs.client.failover.proxy.provider.{service}": _PROXIES,
+            **{
+                f"dfs.namenode.rpc-address.{service}.{name}": (addresses or {}).get(
+                    name, self.address(name)
+                )
+                for name in NAME_NODES
+            },
+        }
+
+    # -- life ------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Start every process; returns when the first NameNode is active and has its DataNode."""
+        self._write_configuration()
+        self.storage.start()
+        self.storage.process.wait_until(self._answers, timeout_seconds=60)
+        self.nodes["nn1"].start()
+        self.nodes["nn1"].wait_ready(60)
+        self.activate("nn1")
+        self.nodes["nn2"].start()
+        self.nodes["nn2"].wait_ready(60)
+        self.wait_operational("nn1")
+
+    def stop(self) -> None:
+        """End every process; twice does nothing."""
+        for name in list(self._stopped):
+            self.resume(name)
+        for node in (*self.nodes.values(), self.storage):
+            node.kill()
+
+    def activate(self, name: str) -> None:
+        """Make a NameNode active, whatever the other one is: its epoch ends with this."""
+        self._ask("active", name, wanted="active")
+
+    def retire(self, name: str) -> None:
+        """Make a living NameNode a standby, as an orderly failover does first."""
+        self._ask("standby", name, wanted="standby")
+
+    def state(self, name: str) -> str:
+        """Return `active`, `standby`, or why the NameNode did not answer."""
+        return self._said("state", name)
+
+    def kill(self, name: str) -> None:
+        """End a NameNode as a crash does."""
+        self.nodes[name].kill()
+
+    def freeze(self, name: str) -> None:
+        """Stop a NameNode in the middle of whatever it does (SIGSTOP)."""
+        self._stopped.add(name)
+        os.kill(self.nodes[name].process.pid, signal.SIGSTOP)
+
+    def resume(self, name: str) -> None:
+        """Let a frozen NameNode go on (SIGCONT)."""
+        self._stopped.discard(name)
+        os.kill(self.nodes[name].process.pid, signal.SIGCONT)
+
+    def bring_back(self, name: str) -> None:
+        """Start a NameNode again that was killed or ended itself; it comes as a standby."""
+        self.nodes[name].stop()
+        self.nodes[name].start()
+        self.nodes[name].wait_ready(60)
+        self.nodes[name].process.wait_until(
+            lambda: self.state(name) in ("active", "standby"), timeout_seconds=60
+        )
+
+    def mend(self) -> None:
+        """Have both NameNodes alive again and the first one active, as after `start`."""
+        for name in list(self._stopped):
+            self.resume(name)
+        first, second = (self.state(name) for name in NAME_NODES)
+        if (first, second) == ("active", "standby"):
+            return
+        with ThreadPoolExecutor() as both:
+            list(both.map(self.bring_back, NAME_NODES))
+        self.activate("nn1")
+        self.wait_operational("nn1")
+
+    def wait_operational(self, name: str) -> None:
+        """Wait until a NameNode has left its safe mode and knows the DataNode."""
+        self.nodes[name].process.wait_until(lambda: self._is_operational(name), timeout_seconds=60)
+
+    # -- inside ----------------------------------------------------------------------------
+
+    def _answers(self) -> bool:
+        try:
+            return self._said("state", "nn1") != ""
+        except OSError:
+            return False
+
+    def _ask(self, state: str, name: str, *, wanted: str) -> None:
+        said = self._said(state, name)
+        if said != wanted:
+            raise StackError(f"{name} did not become {wanted}: {said}")
+
+    def _said(self, state: str, name: str) -> str:
+        with socket.create_connection((LOOPBACK, self._control), timeout=30) as line:
+            line.sendall(f"{state} {name}\n".encode())
+            return line.makefile(encoding="utf-8").readline().strip()
+
+    def _is_operational(self, name: str) -> bool:
+        query = "qry=Hadoop:service=NameNode,name=FSNamesystemState"
+        url = f"http://{LOOPBACK}:{self._http[name]}/jmx?{query}"
+        try:
+            with urllib.request.urlopen(url, timeout=5) as answer:
+                (bean,) = json.load(answer)["beans"]
+        except (OSError, ValueError, KeyError):
+            return False
+        return bool(bean["NumLiveDataNodes"] == 1 and bean["FSState"] == "Operational")
+
+    def _write_configuration(self) -> None:
+        conf = self.directory / "conf"
+        conf.mkdir(parents=True, exist_ok=True)
+        more_core, more_hdfs = self._more
+        core = {
+            "fs.defaultFS": self.uri,
+            "hadoop.tmp.dir": str(self.directory / "tmp"),
+            "hadoop.user.group.static.mapping.overrides": GROUPS,
+            # A dead NameNode is a fact to find out soon, not to wait for.
+            "ipc.client.connect.max.retries": "1",
+            **more_core,
+        }
+        (conf / "core-site.xml").write_text(site_xml(core), encoding="utf-8")
+        hdfs = {**self._hdfs_site(), **more_hdfs}
+        (conf / "hdfs-site.xml").write_text(site_xml(hdfs), encoding="utf-8")
+        (conf / "log4j.properties").write_text(LOG4J, encoding="utf-8")
+
+    def _hdfs_site(self) -> dict[str, str]:
+        journal, journal_http, transfer, http, ipc = self._ports
+        service, home = self.service, self.directory
+        return {
+            **self.client_properties(),
+            **{
+                f"dfs.namenode.http-address.{service}.{name}": f"{LOOPBACK}:{port}"
+                for name, port in self._http.items()
+            },
+            **{
+                f"dfs.namenode.name.dir.{service}.{name}": f"file://{home / name / 'name'}"
+                for name in NAME_NODES
+            },
+            "dfs.namenode.shared.edits.dir": f"qjournal://{LOOPBACK}:{journal}/{service}",
+            "dfs.journalnode.edits.dir": str(home / "journal"),
+            "dfs.journalnode.rpc-address": f"{LOOPBACK}:{journal}",
+            "dfs.journalnode.http-address": f"{LOOPBACK}:{journal_http}",
+            "dfs.ha.fencing.methods": "shell(/bin/true)",
+            "dfs.ha.automatic-failover.enabled": "false",
+            "dfs.ha.tail-edits.period": "1s",
+            "dfs.replication": "1",
+            "dfs.datanode.data.dir": f"file://{home / 'data'}",
+            "dfs.datanode.address": f"{LOOPBACK}:{transfer}",
+            "dfs.datanode.http.address": f"{LOOPBACK}:{http}",
+            "dfs.datanode.ipc.address": f"{LOOPBACK}:{ipc}",
+            "dfs.datanode.hostname": LOOPBACK,
+            "dfs.client.use.datanode.hostname": "true",
+            "dfs.namenode.datanode.registration.ip-hostname-check": "false",
+            "dfs.namenode.safemode.extension": "0",
+            "dfs.heartbeat.interval": "1",
+            "dfs.namenode.acls.enabled": "true",
+            "dfs.permissions.enabled": "true",
+            "dfs.permissions.superusergroup": "supergroup",
+        }

@@ -1,0 +1,229 @@
+"""A real YARN over the stack's HDFS: a ResourceManager and a NodeManager, each a JVM of its own.
+
+Two JVMs, so that a test can stop the node alone. Containers are ordinary processes of this host,
+in process groups of their own: `NodeManager.container_pids` finds them.
+"""
+
+import json
+import os
+import signal
+import time
+import urllib.request
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from stack.errors import StackError
+from stack.ledger import Ledger
+from stack.places import JARS
+from stack.process import LOOPBACK, SHORT_LIVED_JVM, end_group, free_port
+from stack.servers.base import Server
+from stack.servers.hdfs import LOG4J
+from stack.servers.metastore import site_xml
+
+USER = "lakewarden"
+MEMORY_MB = 4096
+LARGEST_MB = 2048
+# A queue that takes from nobody, and one that is full with a single application.
+CLOSED, NARROW = "closed", "narrow"
+_QUEUES = {"default": 30, "governance": 50, CLOSED: 10, NARROW: 10}
+
+
+class _Yarn(Server):
+    """What both daemons have in common: the class path, the configuration, a web port."""
+
+    main = ""
+    heap = "256m"
+
+    def __init__(self, var: Path, *, ledger: Ledger, conf: Path) -> None:
+        super().__init__(var, ledger=ledger)
+        self.conf = conf
+
+    def command(self) -> Sequence[str]:
+        """Return the argv of the JVM."""
+        return [
+            *("java", f"-Xmx{self.heap}", *SHORT_LIVED_JVM),
+            *("--add-opens=java.base/java.lang=ALL-UNNAMED",),
+            *("-cp", f"{self.conf}:{JARS / 'yarn'}/*", self.main),
+        ]
+
+    def environment(self) -> Mapping[str, str]:
+        """Return the environment: containers of the node inherit parts of it."""
+        return {**super().environment(), "HADOOP_USER_NAME": USER}
+
+    def get(self, path: str) -> dict[str, object]:
+        """Return what its web service says at a path; empty while it does not answer."""
+        url = f"http://{LOOPBACK}:{self.port}/ws/v1/{path}"
+        try:
+            with urllib.request.urlopen(url, timeout=5) as answer:
+                return dict(json.load(answer))
+        except (OSError, ValueError):
+            return {}
+
+
+class ResourceManager(_Yarn):
+    """Queues, applications and their states; `port` is that of its web service."""
+
+    name = "resource-manager"
+    main = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
+    ready_seconds = 90.0
+
+    def is_ready(self) -> bool:
+        """Whether it is started and has its node."""
+        metrics = self.get("cluster/metrics").get("clusterMetrics")
+        return isinstance(metrics, dict) and metrics["activeNodes"] == 1
+
+
+class NodeManager(_Yarn):
+    """The one node; `port` is that of its web service."""
+
+    name = "node-manager"
+    main = "org.apache.hadoop.yarn.server.nodemanager.NodeManager"
+    ready_seconds = 90.0
+
+    def is_ready(self) -> bool:
+        """Whether its web service answers."""
+        return bool(self.get("node"))
+
+    def container_pids(self) -> list[int]:
+        """Return the processes of its containers: they work below its local directory."""
+        below = str(self.directory / "local")
+        found = []
+        for entry in Path("/proc").iterdir():
+            with suppress(OSError):  # it ended meanwhile, or is somebody else's
+                if entry.name.isdigit() and str((entry / "cwd").readlink()).startswith(below):
+                    found.append(int(entry.name))
+        return found
+
+    def freeze(self) -> list[int]:
+        """Stop the node and its containers, as if it could not be reached; returns the latter."""
+        os.killpg(self.process.pid, signal.SIGSTOP)
+        pids = self.container_pids()
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+        return pids
+
+    def thaw_containers(self) -> None:
+        """Let the stopped containers go on, the node not yet."""
+        for pid in self.container_pids():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+    def thaw(self) -> None:
+        """Let the node and its containers go on."""
+        self.thaw_containers()
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGCONT)
+
+    def stop(self) -> None:
+        """End the node and what its containers left."""
+        self.thaw()
+        super().stop()
+        deadline = time.monotonic() + 20
+        while pids := self.container_pids():
+            for pid in pids:
+                with suppress(ProcessLookupError):
+                    end_group(os.getpgid(pid), grace_seconds=0)
+            if time.monotonic() > deadline:
+                raise StackError(f"Containers of the node are still there: {pids}")
+
+
+class YarnCluster:
+    """Both daemons over one configuration."""
+
+    def __init__(self, var: Path, *, ledger: Ledger, default_fs: str) -> None:
+        self.conf = var / "yarn-conf"
+        self.default_fs = default_fs
+        self.manager = ResourceManager(var, ledger=ledger, conf=self.conf)
+        self.node = NodeManager(var, ledger=ledger, conf=self.conf)
+        self._ports = {
+            name: free_port() for name in ("rm", "scheduler", "tracker", "admin", "nm", "localizer")
+        }
+
+    @property
+    def client_properties(self) -> dict[str, str]:
+        """What a client has to know, as a lake's hadoop_conf says it."""
+        return {
+            "yarn.resourcemanager.hostname": LOOPBACK,
+            "yarn.resourcemanager.address": f"{LOOPBACK}:{self._ports['rm']}",
+            "yarn.resourcemanager.scheduler.address": f"{LOOPBACK}:{self._ports['scheduler']}",
+            "yarn.resourcemanager.webapp.address": f"{LOOPBACK}:{self.manager.port}",
+        }
+
+    def start(self) -> None:
+        """Start both and wait until the node is one of the cluster."""
+        self._write()
+        self.manager.start()
+        self.node.start()
+        self.node.wait_ready()
+        self.manager.wait_ready()
+
+    def stop(self) -> None:
+        """End both, the node and its containers first."""
+        self.node.stop()
+        self.manager.stop()
+
+    def _write(self) -> None:
+        self.conf.mkdir(parents=True, exist_ok=True)
+        core = {"fs.defaultFS": self.default_fs, "hadoop.tmp.dir": str(self.conf / "tmp")}
+        for name, properties in {
+            "core-site.xml": core,
+            "yarn-site.xml": self._yarn(),
+            "capacity-scheduler.xml": _queues(),
+        }.items():
+            (self.conf / name).write_text(site_xml(properties), encoding="utf-8")
+        (self.conf / "log4j.properties").write_text(LOG4J, encoding="utf-8")
+
+    def _yarn(self) -> dict[str, str]:
+        rm, nm = "yarn.resourcemanager.", "yarn.nodemanager."
+        return {
+            **self.client_properties,
+            f"{rm}resource-tracker.address": f"{LOOPBACK}:{self._ports['tracker']}",
+            f"{rm}admin.address": f"{LOOPBACK}:{self._ports['admin']}",
+            f"{rm}scheduler.class": "org.apache.hadoop.yarn.server.resourcemanager.scheduler"
+            ".capacity.CapacityScheduler",
+            "yarn.scheduler.minimum-allocation-mb": "128",
+            "yarn.scheduler.maximum-allocation-mb": str(LARGEST_MB),
+            "yarn.acl.enable": "true",
+            "yarn.admin.acl": "root",
+            f"{nm}hostname": LOOPBACK,
+            f"{nm}address": f"{LOOPBACK}:{self._ports['nm']}",
+            f"{nm}localizer.address": f"{LOOPBACK}:{self._ports['localizer']}",
+            f"{nm}webapp.address": f"{LOOPBACK}:{self.node.port}",
+            f"{nm}local-dirs": str(self.node.directory / "local"),
+            f"{nm}log-dirs": str(self.node.directory / "containers"),
+            f"{nm}resource.memory-mb": str(MEMORY_MB),
+            f"{nm}resource.cpu-vcores": "8",
+            f"{nm}vmem-check-enabled": "false",
+            f"{nm}pmem-check-enabled": "false",
+            f"{nm}delete.debug-delay-sec": "600",
+            f"{nm}disk-health-checker.max-disk-utilization-per-disk-percentage": "100.0",
+            f"{nm}disk-health-checker.min-free-space-per-disk-mb": "0",
+            f"{nm}sleep-delay-before-sigkill.ms": "250",
+            f"{nm}remote-app-log-dir": "/tmp/yarn-logs",  # noqa: S108  (a folder of the lake)
+            "yarn.log-aggregation-enable": "true",
+        }
+
+
+def _queues() -> dict[str, str]:
+    root = "yarn.scheduler.capacity.root"
+    found = {
+        f"{root}.queues": ",".join(_QUEUES),
+        # Rights of a queue come from those above it too, so the root gives none.
+        f"{root}.acl_submit_applications": " ",
+        f"{root}.acl_administer_queue": " ",
+        "yarn.scheduler.capacity.resource-calculator": "org.apache.hadoop.yarn.util.resource"
+        ".DefaultResourceCalculator",
+        "yarn.scheduler.capacity.maximum-am-resource-percent": "1.0",
+    }
+    for name, share in _QUEUES.items():
+        found |= {
+            f"{root}.{name}.capacity": str(share),
+            f"{root}.{name}.maximum-capacity": "100",
+            f"{root}.{name}.user-limit-factor": "100",
+            f"{root}.{name}.disable_preemption": "true",
+            f"{root}.{name}.acl_submit_applications": " " if name == CLOSED else USER,
+        }
+    found[f"{root}.{NARROW}.maximum-applications"] = "1"
+    return found

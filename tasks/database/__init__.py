@@ -1,0 +1,1 @@
+"""Backups of the portal's own database, and what a restored one must not do by itself."""

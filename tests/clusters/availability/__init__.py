@@ -1,0 +1,1 @@
+"""HDFS with two NameNodes, and with two name services."""

@@ -1,0 +1,63 @@
+"""The name service of this tier, with both NameNodes alive and the first one active each time."""
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from portal.connectors.hdfs_filesystem import HdfsFileSystem
+from portal.lake.paths import LakePath
+from stack.ledger import Ledger
+from stack.servers.ha_hdfs import HaHdfs
+
+
+@pytest.fixture(scope="session")
+def name_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HaHdfs]:
+    """Two NameNodes, running."""
+    home = tmp_path_factory.mktemp("ha")
+    hdfs = HaHdfs(home, ledger=Ledger(home / "stack.json"))
+    try:
+        hdfs.start()
+        yield hdfs
+    finally:
+        hdfs.stop()
+
+
+@pytest.fixture
+def ha(name_service: HaHdfs) -> HaHdfs:
+    """The name service as it was in the beginning, whatever an earlier test did to it."""
+    name_service.mend()
+    return name_service
+
+
+@dataclass
+class Place:
+    """A fresh directory with `source` in it, and a client of its own."""
+
+    fs: HdfsFileSystem
+    base: LakePath
+
+    @property
+    def source(self) -> LakePath:
+        """A directory."""
+        return self.base.child("source")
+
+    @property
+    def target(self) -> LakePath:
+        """Where nothing is."""
+        return self.base.child("target")
+
+
+@pytest.fixture
+def place(ha: HaHdfs) -> Place:
+    """A fresh directory on the name service."""
+    # The test's own value makes it another client than those of earlier tests.
+    name = uuid.uuid4().hex
+    fs = HdfsFileSystem(
+        "lake", user="lakewarden", settings={**ha.client_properties(), "test.name": name}
+    )
+    base = LakePath("hdfs", "lake", f"/tmp/{name}")
+    fs.make_directories(base, mode=0o700)
+    fs.make_directory(base.child("source"), mode=0o755)
+    return Place(fs, base)

@@ -1,0 +1,1 @@
+"""Files of a deployment, checked by the programs that read them."""

@@ -1,0 +1,1 @@
+"""A lake with Kerberos: metastore and HDFS that ask everybody for a proof."""

@@ -1,0 +1,31 @@
+"""`manage.py check_lake` on a secured lake."""
+
+from dataclasses import replace
+
+from portal.connectors.reach.lake_check import check_lake
+from stack.kerberized_stack import KerberizedStack
+from stack.servers.kdc import REALM
+
+
+def test_every_system_says_who_came(secured: KerberizedStack) -> None:
+    found = {row.system: row for row in check_lake(secured.config())}
+    assert {name: row.advice for name, row in found.items() if row.advice} == {}
+    me = f"lakewarden@{REALM}"
+    assert {name: found[name].as_whom for name in ("Kerberos ticket", "Metastore", "Spool")} == {
+        "Kerberos ticket": me,
+        "Metastore": me,
+        "Spool": "lakewarden",
+    }
+
+
+def test_who_may_not_write_is_told_so(secured: KerberizedStack) -> None:
+    found = {row.system: row for row in check_lake(secured.config_of("alice"))}
+    assert found["Metastore"].is_reached
+    assert not found["Backup root"].is_reached
+    assert "user=alice" in found["Backup root"].advice
+
+
+def test_a_standalone_master_is_told_to_be_another_one(secured: KerberizedStack) -> None:
+    config = replace(secured.config(), spark_master="spark://127.0.0.1:7077")
+    (row,) = [row for row in check_lake(config) if row.system == "Spark master"]
+    assert row.detail == "kerberos.standalone"

@@ -1,0 +1,98 @@
+"""`manage.py check_lake`: one table of what is reached, as whom, and what to do where it is not."""
+
+import getpass
+import json
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from portal.connectors.kerberos.settings import Kerberos
+from portal.connectors.lake_config import LakeConfig
+from tests.support.small_hive import SmallHive
+from tests.support.thrift_lake import ThriftLake, served
+
+
+def _keep(settings: Any, lake: LakeConfig) -> None:
+    text = json.dumps({str(lake.lake): lake.as_dict()})
+    settings.LAKEWARDEN_LAKES.write_text(text, encoding="utf-8")
+
+
+def _table(*arguments: str) -> tuple[list[str], str]:
+    out, failed = StringIO(), ""
+    try:
+        call_command("check_lake", *arguments, stdout=out)
+    except CommandError as error:
+        failed = str(error)
+    return out.getvalue().splitlines(), failed
+
+
+def _reached(lines: list[str]) -> dict[str, str]:
+    cells = [line.split("  ") for line in lines[3:] if not line.startswith("    ")]
+    return {row[0]: next(cell.strip() for cell in row[1:] if cell.strip()) for row in cells}
+
+
+def test_a_lake_that_is_reached_says_as_whom(
+    lake: LakeConfig, settings: Any, tmp_path: Path
+) -> None:
+    for name in ("spool", "backups"):
+        (tmp_path / name).mkdir()
+    with served(ThriftLake(SmallHive(), tmp_path)) as port:
+        found = replace(lake, thrift_port=port, metastore_db=replace(lake.metastore_db, port=port))
+        _keep(settings, found)
+        lines, failed = _table("main")
+    assert failed == ""
+    assert lines[0] == "Lake main"
+    assert set(_reached(lines).values()) == {"yes"}
+    (metastore,) = [line for line in lines if line.startswith("Metastore  ")]
+    assert f"{getpass.getuser()} (not verified)" in metastore
+    assert "databases: 1" in metastore
+    for name in ("spool", "backups"):
+        assert list((tmp_path / name).iterdir()) == []
+
+
+def test_each_system_that_is_not_reached_says_what_to_do(lake: LakeConfig) -> None:
+    lines, failed = _table()
+    assert _reached(lines) == {
+        "Metastore": "NO",
+        "Metastore database": "NO",
+        "File system": "yes",
+        "Spool": "NO",
+        "Backup root": "NO",
+        "Spark master": "yes",
+    }
+    assert failed.startswith("Not reached: 4.")
+    text = " ".join(" ".join(lines).split())
+    for word in ("metastore does not answer", "firewall from this host", "Make it for the portal"):
+        assert word in text
+
+
+def test_a_missing_keytab_keeps_the_rest_from_nothing(
+    lake: LakeConfig, settings: Any, tmp_path: Path
+) -> None:
+    keytab = str(tmp_path / "no.keytab")
+    kerberos = Kerberos("me@EXAMPLE.COM", keytab, "hive/_HOST@EXAMPLE.COM")
+    _keep(settings, replace(lake, kerberos=kerberos))
+    lines, _ = _table("main")
+    found = _reached(lines)
+    assert (found["Kerberos ticket"], found["File system"]) == ("NO", "yes")
+    assert any("kerberos.keytab_file" in line for line in lines)
+
+
+@pytest.mark.parametrize(("master", "detail"), [("yarn", "check.no_yarn"), ("spark://h:1", "")])
+def test_a_master_is_looked_for(
+    lake: LakeConfig, settings: Any, monkeypatch: pytest.MonkeyPatch, master: str, detail: str
+) -> None:
+    monkeypatch.delenv("HADOOP_CONF_DIR", raising=False)
+    master = master.replace("h:1", "127.0.0.1:1")
+    _keep(settings, replace(lake, spark_master=master))
+    lines, _ = _table("main")
+    assert _reached(lines)["Spark master"] == "NO"
+    assert any((detail or "check.unreachable") in line for line in lines)
+
+
+def test_a_lake_that_is_not_governed_is_named(lake: LakeConfig) -> None:
+    assert "other" in _table("other")[1]

@@ -1,0 +1,1 @@
+"""Tests of the loops and commands of tasks."""

@@ -1,0 +1,76 @@
+"""The web service of a ResourceManager as far as the portal asks it; tests set what it has."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+
+@dataclass
+class FakeYarn:
+    """Applications by tag, and what was asked."""
+
+    address: str = ""
+    apps: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    killed: list[str] = field(default_factory=list)
+    users: set[str] = field(default_factory=set)
+    status: int = 200
+
+    def has(self, tag: str, state: str, *, number: int = 1, diagnostics: str = "") -> str:
+        """Have one application with a tag; gives its id."""
+        name = f"application_1_{number:04d}"
+        self.apps[tag] = [
+            {"id": name, "state": state, "queue": "root.etl", "diagnostics": diagnostics}
+        ]
+        return name
+
+    def kill(self, name: str) -> None:
+        """End an application as YARN does; one that has ended stays as it is."""
+        self.killed.append(name)
+        for app in (app for apps in self.apps.values() for app in apps if app["id"] == name):
+            if app["state"] not in ("FINISHED", "FAILED", "KILLED"):
+                app["state"] = "KILLED"
+
+
+@contextmanager
+def fake_yarn() -> Iterator[FakeYarn]:
+    """Serve one on loopback."""
+    fake = FakeYarn()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            query = parse_qs(urlsplit(self.path).query)
+            fake.users.update(query.get("user.name", []))
+            tag = query.get("applicationTags", [""])[0]
+            apps = fake.apps.get(tag, [])
+            self._answer({"apps": {"app": apps} if apps else None})
+
+        def do_PUT(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            fake.kill(urlsplit(self.path).path.split("/")[-2])
+            self._answer({"state": "KILLED"})
+
+        def _answer(self, told: dict[str, Any]) -> None:
+            body = json.dumps(told).encode()
+            self.send_response(fake.status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    fake.address = f"127.0.0.1:{server.server_address[1]}"
+    try:
+        yield fake
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,1 @@
+"""Files by which a site is deployed: units, container, proxy, settings."""

@@ -1,0 +1,1 @@
+"""Unit tests of `portal/connectors/name_services`."""

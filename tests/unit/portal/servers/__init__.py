@@ -1,0 +1,1 @@
+"""Tests of the connections to the database, Redis and mail."""

@@ -1,0 +1,1 @@
+"""Tests of masters that are clusters of others."""
