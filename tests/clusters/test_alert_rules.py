@@ -13,7 +13,7 @@ FOLDER = REPO / "deploy" / "prometheus"
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("check", "rules", "alerts.yml"), "34 rules found"),
+        (("check", "rules", "alerts.yml"), "35 rules found"),
         (("check", "config", "--syntax-only", "prometheus.yml"), "SUCCESS"),
         (("test", "rules", "alerts_test.yml"), "SUCCESS"),
     ],

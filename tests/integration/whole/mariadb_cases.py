@@ -4,12 +4,8 @@ Started by test_portal_on_mariadb.py in a process of its own, for Django has one
 """
 
 from datetime import timedelta
-from functools import partial
-from io import StringIO
 
-import pymysql
 import pytest
-from django.core.management import call_command
 from django.db import connection
 
 from lifecycle.drop.services.deletion_requests import deletion_request_close
@@ -20,7 +16,6 @@ from lifecycle.models import DropPlan, PlanState
 from portal.access.models import OwnerMapping
 from portal.access.services import get_user, person_create
 from portal.approvals.services import approvals_lapse
-from portal.audit.services import audit_record
 from portal.collation import collation_check, collation_problems
 from portal.runs.outbox.services import outbox_publish
 from portal.runs.requests.services import run_cancel
@@ -112,54 +107,3 @@ def test_locks_are_taken_in_one_order_everywhere(world: World) -> None:
     assert {pair for pair in pairs if pair[::-1] in pairs} == set()
     after_audit = {later for earlier, later in pairs if earlier == AUDIT}
     assert after_audit == set(), order.transactions
-
-
-def test_the_portals_account_adds_to_the_audit_record_and_changes_nothing() -> None:
-    """The grants that `manage.py audit_grants` prints, with a real account."""
-    note = partial(audit_record, "x", actor="ada", lake=LAKE, object_type="t", object_id="o")
-    note(data={}, now=NOW)
-    said = connection.settings_dict
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT @@socket")
-        (place,) = cursor.fetchone()
-    root = pymysql.connect(unix_socket=place, user="root", autocommit=True)
-    with root.cursor() as cursor:
-        for host in ("%", "localhost"):  # an account of nobody on localhost would go before %
-            cursor.execute(f"CREATE USER narrow@'{host}' IDENTIFIED BY 'narrow'")
-            for grant in granted(host):
-                cursor.execute(grant)
-    try:
-        with pymysql.connect(
-            host=said["HOST"],
-            port=int(said["PORT"]),
-            user="narrow",
-            password="narrow",
-            database=said["NAME"],
-            autocommit=True,
-        ) as link, link.cursor() as narrow:  # fmt: skip
-            narrow.execute("SELECT seq FROM audit_audithead FOR UPDATE")
-            narrow.execute("UPDATE audit_audithead SET seq = seq")
-            narrow.execute(
-                "INSERT INTO audit_auditevent (seq, at, action, actor, lake, object_type,"
-                " object_id, data, previous_hash, hash) SELECT seq + 1, at, action, actor, lake,"
-                " object_type, object_id, data, previous_hash, hash FROM audit_auditevent"
-            )
-            for refused in (
-                "UPDATE audit_auditevent SET actor = 'eve'",
-                "DELETE FROM audit_auditevent",
-                "TRUNCATE audit_auditevent",
-                "DROP TABLE audit_auditevent",
-                "REPLACE INTO audit_auditevent SELECT * FROM audit_auditevent",
-            ):
-                with pytest.raises(pymysql.OperationalError, match="denied"):
-                    narrow.execute(refused)
-    finally:
-        with root.cursor() as cursor:
-            cursor.execute("DROP USER narrow@'%', narrow@localhost")
-        root.close()
-
-
-def granted(host: str) -> list[str]:
-    out = StringIO()
-    call_command("audit_grants", "--user", "narrow", "--host", host, stdout=out)
-    return out.getvalue().splitlines()

@@ -46,9 +46,24 @@ def test_the_stack_makes_a_database_that_tells_names_apart(full_stack: Stack) ->
         assert cursor.fetchone() == (COLLATION,)
 
 
+ACCOUNT_FILES = (
+    "tests/integration/whole/database_account_cases.py",
+    "tests/component/lifecycle/drop/test_services_at_once.py",
+)
+
+
 def test_services_meet_without_a_deadlock(full_stack: Stack) -> None:
+    check_passes(full_stack, *FILES)
+
+
+def test_the_portal_works_as_an_account_that_cannot_change_the_audit(full_stack: Stack) -> None:
+    check_passes(full_stack, "-p", "tests.support.as_app_account", *ACCOUNT_FILES)
+
+
+def check_passes(full_stack: Stack, *words: str) -> None:
+    """Run tests on the stack's MariaDB in a pytest of their own."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--create-db", *FILES],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--create-db", *words],
         check=False,
         cwd=REPO,
         env={**os.environ, "LAKEWARDEN_DB_URL": full_stack.env["LAKEWARDEN_DB_URL"]},

@@ -196,14 +196,3 @@ def test_admins_get_the_head_once_a_day_and_a_break_at_once(people: People, now:
     broken = Notice.objects.filter(kind="audit.broken")
     assert broken.count() == 3
     assert "event 2 is not the one that was anchored" in broken.get(recipient="ben").text
-
-
-def test_the_grants_let_the_portal_add_to_the_record_only() -> None:
-    out = io.StringIO()
-    call_command("audit_grants", "--user", "portal", stdout=out)
-    lines = out.getvalue().splitlines()
-    (audit,) = [line for line in lines if "`audit_auditevent`" in line]
-    assert audit.startswith("GRANT SELECT, INSERT ON ")
-    assert all("UPDATE, DELETE ON" in line for line in lines if line != audit)
-    with pytest.raises(CommandError):
-        call_command("audit_grants", "--user", "a'; DROP", stdout=out)
