@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 from django.utils import timezone
 
@@ -37,7 +38,8 @@ class Drop(RunKind):
     def __init__(self, lake: ActLake, table: TableName, *, password: str, failpoint: str) -> None:
         self.lake = lake
         self.table = table
-        self.secrets = {PASSWORD_VARIABLE: password}
+        # The stack's own password is a word that stands in many paths and files.
+        self.secrets = {PASSWORD_VARIABLE: password, "LW_SECRET": uuid4().hex}
         if failpoint:
             self.secrets |= {"LW_FAILPOINT": failpoint, "LW_FAILPOINTS_ENABLED": "1"}
 

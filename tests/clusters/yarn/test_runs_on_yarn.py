@@ -74,8 +74,8 @@ def test_a_drop_in_cluster_mode_outlives_its_launcher_and_the_launchers_host(
     lake: ActLake, client_mode: LakeConfig, yarn: YarnCluster, client: Client
 ) -> None:
     table = lake.make_table("t", keys=("dt",), values=[("a",), ("b",)])
-    password = client_mode.metastore_db.password()
-    run = started(Drop(lake, table, password=password, failpoint=""))
+    kind = Drop(lake, table, password=client_mode.metastore_db.password(), failpoint="")
+    run = started(kind)
     assert run.pgid is not None
     polled_until(run, lambda: bool(Run.objects.get(pk=run.pk).application_id))
     os.killpg(run.pgid, signal.SIGKILL)
@@ -91,15 +91,16 @@ def test_a_drop_in_cluster_mode_outlives_its_launcher_and_the_launchers_host(
     assert lake.metastore.partition_names(table) == []
     (application,) = applications_of(run)
     assert (application.queue, run.application_id) == ("root.governance", application.id)
-    # What YARN and its node keep of the application knows no password.
+    # What YARN and its node keep of the application knows no secret.
+    secret = kind.secrets["LW_SECRET"]
     assert "environment.json" not in lake.fs.names(open_spool(run).root)
     kept = [path for path in yarn.node.directory.rglob("*") if path.is_file()]
     assert any(path.name == "launch_container.sh" for path in kept)
-    assert not [path for path in kept if password.encode() in path.read_bytes()]
+    assert not [path for path in kept if secret.encode() in path.read_bytes()]
     client.force_login(User.objects.create_user("olga"))
     page = client.get(reverse("ui:run-driver-log", args=[run.pk])).content.decode()
     assert f"stdout of the driver, {application.id}" in page
-    assert password not in log_file(run).read_text()
+    assert secret not in log_file(run).read_text()
 
 
 def test_a_cancelled_scan_is_killed_on_yarn_by_its_tag(
