@@ -8,7 +8,7 @@ from lifecycle.inventory.selectors.findings import mode_of
 from portal.audit.models import AuditEvent
 from tests.component.conftest import People
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("lake")]
 
 
 def move(mode: str, *, user: str = "ada", reason: str = "looked at") -> None:

@@ -67,8 +67,10 @@ def portal(site: Site, waits: list[float] | None = None, *, patience: float = 60
 
 def test_a_table_and_its_partitions_are_told_once(site: Site) -> None:
     assert portal(site).tell("shop.sales", ["dt=2026-11-21/name=o'é"]) == {"id": "7"}
-    body = {"lake": "main", "table": "shop.sales", "partitions": ["dt=2026-11-21/name=o'é"]}
+    body = {"table": "shop.sales", "partitions": ["dt=2026-11-21/name=o'é"]}
     assert site.told == [("/api/refresh/", "Bearer s3cret", body)]
+    portal(site).tell("shop.sales", lake="archive")
+    assert site.told[1][2] == {"lake": "archive", "table": "shop.sales", "partitions": []}
     assert "s3cret" not in repr(portal(site))
 
 

@@ -287,7 +287,7 @@ def test_a_table_costs_few_statements_however_many_there_are(
     allow()
     for n in range(30):
         looked(f"t{n}", PLANNED)
-    with django_assert_max_num_queries(5 + 12 * 30):
+    with django_assert_max_num_queries(5 + 13 * 30):
         assert hudi_decide("main", now=NOW) == 30
     with django_assert_max_num_queries(9):
         assert len(choose(HUDI, "main", now=NOW)) == 20
