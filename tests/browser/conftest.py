@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.browser.demo import Demo, served
-from tests.browser.look import ARGUMENTS, Person
+from tests.browser.look import ARGUMENTS, PATIENCE_MS, Person
 
 Opener = Callable[..., Person]
 
@@ -27,6 +27,7 @@ def demo() -> Iterator[Demo]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Debian's Chromium."""
+    expect.set_options(timeout=PATIENCE_MS)  # the first page of a site on a busy machine takes long
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
             executable_path="/usr/bin/chromium", headless=True, args=ARGUMENTS
