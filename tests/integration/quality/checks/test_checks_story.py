@@ -1,9 +1,10 @@
 """A real table fails a blocking rule, stays unready until two people override it, then is ready."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from pyspark.sql import SparkSession
 
 from portal.access.services import person_create
@@ -23,8 +24,6 @@ from stack.stack import LAKE, Stack
 from tests.support.checked_tables import hive_table
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
-NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
-AFTER = datetime(2026, 11, 22, 12, tzinfo=UTC)
 DOCUMENT = """
 table: {table}
 partition_key: dt
@@ -40,7 +39,11 @@ def test_a_partition_that_fails_a_blocking_rule_waits_for_two_people(
     settings.LAKEWARDEN_LAKES = embedded_stack.lakes_file
     settings.LAKEWARDEN_VAR = embedded_stack.var
     config = embedded_stack.config(LAKE)
-    rows = [("2026-11-20", n) for n in range(3)] + [("2026-11-21", n) for n in range(2)]
+    # The metastore notes by its own clock when a partition changed.
+    now = timezone.now()
+    first, second = (f"{now.astimezone(config.zone) - timedelta(days=n):%Y-%m-%d}" for n in (2, 1))
+    began = now - timedelta(days=2)
+    rows = [(first, n) for n in range(3)] + [(second, n) for n in range(2)]
     frame = spark.createDataFrame(rows, "dt string, id int")
     name = TableName(
         config.lake, "checked", hive_table(spark, config, frame, db="checked", key="dt")
@@ -52,29 +55,30 @@ def test_a_partition_that_fails_a_blocking_rule_waits_for_two_people(
         for one in ("ada", "ben")
     )
     what = Declared("dt", TimeFormat.DAY, delay_minutes=0)
-    rule_declare(LAKE, str(name), what, version=None, user=ada, now=NOW)
+    rule_declare(LAKE, str(name), what, version=None, user=ada, now=began)
     text = DOCUMENT.format(table=name)
-    row = checks_set(LAKE, text, version=None, user=ada, now=NOW)
+    row = checks_set(LAKE, text, version=None, user=ada, now=began)
     with Metastore.connect(config) as metastore:
         names = metastore.partition_names(name)
         for struct in metastore.partitions_by_names(name, names):
             struct.parameters = {**(struct.parameters or {}), FLAG: "false"}
             metastore.alter_partitions(name, [struct])
+        after = timezone.now() + timedelta(seconds=2)
 
         def look() -> dict[str, str]:
-            look_at(FreshnessRule.objects.get(), metastore, now=AFTER + timedelta(minutes=5))
+            look_at(FreshnessRule.objects.get(), metastore, now=after + timedelta(minutes=5))
             return {one.spec: one.standing for one in ExpectedPartition.objects.all()}
 
         assert set(look().values()) == {"UNREADY"}, "nothing was measured yet"
-        run = run_drive(check_request(row, by="ada", now=AFTER).pk)
+        run = run_drive(check_request(row, by="ada", now=after).pk)
         assert run.state == RunState.DONE, run.error
         failed = RuleResult.objects.exclude(outcome="passed").get()
-        assert (failed.window, failed.rule, failed.value) == ("2026-11-21", "enough", 2)
-        assert look() == {"dt=2026-11-20": "READY", "dt=2026-11-21": "UNREADY"}
+        assert (failed.window, failed.rule, failed.value) == (second, "enough", 2)
+        assert look() == {f"dt={first}": "READY", f"dt={second}": "UNREADY"}
 
-        override_ask(failed, reason="a quiet day", user=ada, now=AFTER)
-        assert look()["dt=2026-11-21"] == "UNREADY", "one person is not enough"
-        override_confirm(failed, user=ben, now=AFTER)
-        assert look() == {"dt=2026-11-20": "READY", "dt=2026-11-21": "READY"}
+        override_ask(failed, reason="a quiet day", user=ada, now=after)
+        assert look()[f"dt={second}"] == "UNREADY", "one person is not enough"
+        override_confirm(failed, user=ben, now=after)
+        assert look() == {f"dt={first}": "READY", f"dt={second}": "READY"}
         flags = metastore.partitions_by_names(name, names)
         assert all(is_ready(one.parameters or {}) for one in flags)

@@ -75,7 +75,10 @@ def test_one_is_ready_one_awaited_and_one_late_at_every_hour(
             assert shown == wanted
 
 
-def test_an_instant_is_taken_only_where_time_is_played(db: None, settings: Any) -> None:
+def test_an_instant_is_taken_only_where_time_is_played(
+    db: None, settings: Any, embedded_stack: Stack
+) -> None:
+    settings.LAKEWARDEN_LAKES = embedded_stack.lakes_file
     settings.LAKEWARDEN_ALLOW_PLAYED_TIME = False
     words = ["web.partner_feed", *feed.DECLARED, "--user", "bob", "--now", "2026-11-20"]
     with pytest.raises(CommandError, match="by the clock"):
