@@ -98,8 +98,8 @@ def test_a_drop_in_cluster_mode_outlives_its_launcher_and_the_launchers_host(
     assert any(path.name == "launch_container.sh" for path in kept)
     assert not [path for path in kept if secret.encode() in path.read_bytes()]
     client.force_login(User.objects.create_user("olga"))
-    page = client.get(reverse("ui:run-driver-log", args=[run.pk])).content.decode()
-    assert f"stdout of the driver, {application.id}" in page
+    answer = client.get(reverse("ui:run-driver-log", args=[run.pk]), {"format": "text"})
+    assert f"stdout of the driver, {application.id}" in answer.getvalue().decode()
     assert secret not in log_file(run).read_text()
 
 
