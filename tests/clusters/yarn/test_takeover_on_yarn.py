@@ -84,12 +84,19 @@ def test_a_driver_on_a_lost_node_that_wakes_after_the_takeover_changes_nothing(
         assert lake.snapshot(table) == before
         assert set(old_drivers) <= set(psutil.pids())
         yarn.node.thaw_containers()
-        waited(lambda: open_spool(run).read_manifest() is not None, log_file(run).read_text())
+        waited(
+            lambda: (
+                open_spool(run).read_manifest() is not None
+                or not set(old_drivers) & set(yarn.node.container_pids())
+            ),
+            log_file(run).read_text(),
+        )
+        # YARN may end the woken driver before it says anything; if it does, it is this.
         manifest = open_spool(run).read_manifest()
-        assert manifest is not None
-        assert manifest["error"]["code"] == "act.fenced"
+        assert manifest is None or manifest["error"]["code"] == "act.fenced"
         assert lake.snapshot(table) == before
     finally:
         yarn.node.thaw()
     waited(lambda: not yarn.node.container_pids(), "containers of the ended run are still there")
+    waited(yarn.manager.is_ready, "YARN has its node no more")
     assert lake.snapshot(table) == before
