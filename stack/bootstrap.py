@@ -91,7 +91,7 @@ def doctor() -> int:
 
 
 @contextmanager
-def without_services() -> Iterator[None]:
+def _no_services() -> Iterator[None]:
     """Keep Debian's packages from starting system services while they are installed."""
     if POLICY.exists():
         yield
@@ -110,16 +110,27 @@ def install_tools(command: str) -> bool:
     if not missing:
         return True
     packages = [tool.package for tool in missing]
-    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+    if not can_install():
         for tool in missing:
             print(f"Missing: {tool.title}. Install it: sudo apt-get install {tool.package}")
         return False
+    is_done = apt_install(packages)
+    importlib.invalidate_caches()
+    return is_done
+
+
+def can_install() -> bool:
+    """Whether this account can install Debian's packages."""
+    return os.geteuid() == 0 and shutil.which("apt-get") is not None
+
+
+def apt_install(packages: Sequence[str]) -> bool:
+    """Install packages, none of whose services starts; False, with apt's words shown, if not."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]
-    with without_services():
+    with _no_services():
         subprocess.run(["apt-get", "update", "-qq"], check=False, env=environment)
         done = subprocess.run(install, check=False, env=environment, stdout=subprocess.DEVNULL)
-    importlib.invalidate_caches()
     if done.returncode != 0:
         print(f"apt-get could not install {' '.join(packages)}; its words are above.")
     return done.returncode == 0

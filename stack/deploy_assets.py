@@ -2,9 +2,8 @@
 
 import os
 import shutil
-import subprocess
 
-from stack.errors import StackError
+from stack.debian_packages import install_packages
 
 _PACKAGES = {"systemd-analyze": "systemd", "nginx": "nginx-light"}
 
@@ -18,13 +17,7 @@ def fetch_deploy_programs() -> bool:
     missing = [package for name, package in _PACKAGES.items() if program(name) is None]
     if not missing:
         return False
-    command = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing]
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    try:
-        subprocess.run(["apt-get", "update", "-qq"], check=False, env=environment)
-        subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise StackError(f"Install {' '.join(missing)}: {error}") from error
+    install_packages(missing, needed_for="The tier of clusters")
     return True
 
 

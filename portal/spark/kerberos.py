@@ -7,11 +7,10 @@ its executors delegation tokens that it renews until the program ends.
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 from portal.connectors.kerberos.settings import CONFIGURATION
 from portal.connectors.lake_config import LakeConfig
-from portal.lake.errors import ExternalFailure
+from portal.spark.masters.hadoop_conf import write_hadoop_files
 
 HADOOP_CONFIGURATION = "HADOOP_CONF_DIR"
 _JAVA_OPTIONS = (
@@ -30,15 +29,7 @@ def kerberos_settings(config: LakeConfig, settings: Mapping[str, str]) -> dict[s
     kerberos = config.kerberos
     if kerberos is None:
         return {}
-    if config.spark_master.startswith("spark://"):
-        raise ExternalFailure(
-            "kerberos.standalone",
-            f"Spark's standalone master {config.spark_master} gives executors no tokens, so they "
-            f"cannot log in for {kerberos.principal}. Use YARN, Kubernetes or a local master.",
-            service="spark",
-            retryable=False,
-            principal=kerberos.principal,
-        )
+    kerberos.check_master(config.spark_master)
     hive = "spark.hadoop.hive.metastore"
     found = {
         "spark.kerberos.principal": kerberos.principal,
@@ -78,23 +69,12 @@ def kerberos_environment(config: LakeConfig, folder: Path) -> dict[str, str]:
         # Where the driver runs elsewhere, its options are not those of spark-submit itself.
         found["SPARK_SUBMIT_OPTS"] = f"-Djava.security.krb5.conf={kerberos.krb5_conf}"
     if HADOOP_CONFIGURATION not in os.environ:
-        _write_configuration(config, folder)
+        secured = {
+            "fs.defaultFS": config.default_fs,
+            "hadoop.security.authentication": "kerberos",
+            **config.hadoop_conf,
+        }
+        # Hadoop's own defaults of HDFS count for more than core-site.xml.
+        write_hadoop_files({"core-site.xml": secured, "hdfs-site.xml": secured}, folder)
         found[HADOOP_CONFIGURATION] = str(folder)
     return found
-
-
-def _write_configuration(config: LakeConfig, folder: Path) -> None:
-    properties = {
-        "fs.defaultFS": config.default_fs,
-        "hadoop.security.authentication": "kerberos",
-        **config.hadoop_conf,
-    }
-    rows = "".join(
-        f"<property><name>{escape(name)}</name><value>{escape(value)}</value></property>\n"
-        for name, value in sorted(properties.items())
-    )
-    text = f'<?xml version="1.0"?>\n<configuration>\n{rows}</configuration>\n'
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # Hadoop's own defaults of HDFS count for more than core-site.xml.
-    for name in ("core-site.xml", "hdfs-site.xml"):
-        (folder / name).write_text(text, encoding="utf-8")

@@ -5,11 +5,9 @@ is over, which is what failovers rest on. It lives with the DataNode in a JVM th
 Nothing fails over by itself: a test says when, and the JVM of the storage asks the NameNodes.
 """
 
-import json
 import os
 import signal
 import socket
-import urllib.request
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,7 +18,7 @@ from stack.ledger import Ledger
 from stack.places import CLASSES, JARS
 from stack.process import LOOPBACK, SHORT_LIVED_JVM, free_port
 from stack.servers.base import Server
-from stack.servers.hdfs import GROUPS, LOG4J
+from stack.servers.hdfs import GROUPS, LOG4J, data_node_site, is_operational
 from stack.servers.metastore import site_xml
 
 NAME_NODES = ("nn1", "nn2")
@@ -169,7 +167,9 @@ class HaHdfs:
 
     def wait_operational(self, name: str) -> None:
         """Wait until a NameNode has left its safe mode and knows the DataNode."""
-        self.nodes[name].process.wait_until(lambda: self._is_operational(name), timeout_seconds=60)
+        self.nodes[name].process.wait_until(
+            lambda: is_operational(self._http[name]), timeout_seconds=60
+        )
 
     # -- inside ----------------------------------------------------------------------------
 
@@ -189,16 +189,6 @@ class HaHdfs:
             line.sendall(f"{state} {name}\n".encode())
             return line.makefile(encoding="utf-8").readline().strip()
 
-    def _is_operational(self, name: str) -> bool:
-        query = "qry=Hadoop:service=NameNode,name=FSNamesystemState"
-        url = f"http://{LOOPBACK}:{self._http[name]}/jmx?{query}"
-        try:
-            with urllib.request.urlopen(url, timeout=5) as answer:
-                (bean,) = json.load(answer)["beans"]
-        except (OSError, ValueError, KeyError):
-            return False
-        return bool(bean["NumLiveDataNodes"] == 1 and bean["FSState"] == "Operational")
-
     def _write_configuration(self) -> None:
         conf = self.directory / "conf"
         conf.mkdir(parents=True, exist_ok=True)
@@ -217,7 +207,7 @@ class HaHdfs:
         (conf / "log4j.properties").write_text(LOG4J, encoding="utf-8")
 
     def _hdfs_site(self) -> dict[str, str]:
-        journal, journal_http, transfer, http, ipc = self._ports
+        journal, journal_http, *data_ports = self._ports
         service, home = self.service, self.directory
         return {
             **self.client_properties(),
@@ -236,17 +226,5 @@ class HaHdfs:
             "dfs.ha.fencing.methods": "shell(/bin/true)",
             "dfs.ha.automatic-failover.enabled": "false",
             "dfs.ha.tail-edits.period": "1s",
-            "dfs.replication": "1",
-            "dfs.datanode.data.dir": f"file://{home / 'data'}",
-            "dfs.datanode.address": f"{LOOPBACK}:{transfer}",
-            "dfs.datanode.http.address": f"{LOOPBACK}:{http}",
-            "dfs.datanode.ipc.address": f"{LOOPBACK}:{ipc}",
-            "dfs.datanode.hostname": LOOPBACK,
-            "dfs.client.use.datanode.hostname": "true",
-            "dfs.namenode.datanode.registration.ip-hostname-check": "false",
-            "dfs.namenode.safemode.extension": "0",
-            "dfs.heartbeat.interval": "1",
-            "dfs.namenode.acls.enabled": "true",
-            "dfs.permissions.enabled": "true",
-            "dfs.permissions.superusergroup": "supergroup",
+            **data_node_site(home, data_ports),
         }

@@ -19,6 +19,38 @@ log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c: %m%n
 GROUPS = "root=supergroup;alice=alice;bob=bob,analysts;etl=etl,analysts;lakewarden=supergroup"
 
 
+def data_node_site(directory: Path, ports: Sequence[int]) -> dict[str, str]:
+    """Return the DataNode's properties, with its ports for data, web and calls, and common ones."""
+    transfer, http, ipc = ports
+    return {
+        "dfs.replication": "1",
+        "dfs.datanode.data.dir": f"file://{directory / 'data'}",
+        "dfs.datanode.address": f"{LOOPBACK}:{transfer}",
+        "dfs.datanode.http.address": f"{LOOPBACK}:{http}",
+        "dfs.datanode.ipc.address": f"{LOOPBACK}:{ipc}",
+        "dfs.datanode.hostname": LOOPBACK,
+        "dfs.client.use.datanode.hostname": "true",
+        "dfs.namenode.datanode.registration.ip-hostname-check": "false",
+        "dfs.namenode.safemode.extension": "0",
+        "dfs.heartbeat.interval": "1",
+        "dfs.namenode.acls.enabled": "true",
+        "dfs.permissions.enabled": "true",
+        "dfs.permissions.superusergroup": "supergroup",
+    }
+
+
+def is_operational(http_port: int) -> bool:
+    """Whether a NameNode has left its safe mode and has its DataNode."""
+    query = "qry=Hadoop:service=NameNode,name=FSNamesystemState"
+    url = f"http://{LOOPBACK}:{http_port}/jmx?{query}"
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            (bean,) = json.load(answer)["beans"]
+    except (OSError, ValueError, KeyError):
+        return False
+    return bool(bean["NumLiveDataNodes"] == 1 and bean["FSState"] == "Operational")
+
+
 class Hdfs(Server):
     """HDFS with permissions and ACLs on; groups come from the configuration."""
 
@@ -48,7 +80,6 @@ class Hdfs(Server):
         """Write the configuration."""
         super().prepare()
         self.conf.mkdir(exist_ok=True)
-        transfer, http, ipc = self.data_ports
         core = {
             "fs.defaultFS": self.uri,
             "hadoop.tmp.dir": str(self.directory / "tmp"),
@@ -60,22 +91,10 @@ class Hdfs(Server):
             keys = self.directory / "keys.jceks"
             core["hadoop.security.key.provider.path"] = f"jceks://file{keys}"
         hdfs = {
-            "dfs.replication": "1",
+            **data_node_site(self.directory, self.data_ports),
             "dfs.namenode.name.dir": f"file://{self.directory / 'name'}",
-            "dfs.datanode.data.dir": f"file://{self.directory / 'data'}",
             "dfs.namenode.rpc-address": f"{LOOPBACK}:{self.port}",
             "dfs.namenode.http-address": f"{LOOPBACK}:{self.http_port}",
-            "dfs.datanode.address": f"{LOOPBACK}:{transfer}",
-            "dfs.datanode.http.address": f"{LOOPBACK}:{http}",
-            "dfs.datanode.ipc.address": f"{LOOPBACK}:{ipc}",
-            "dfs.datanode.hostname": LOOPBACK,
-            "dfs.client.use.datanode.hostname": "true",
-            "dfs.namenode.datanode.registration.ip-hostname-check": "false",
-            "dfs.namenode.safemode.extension": "0",
-            "dfs.heartbeat.interval": "1",
-            "dfs.namenode.acls.enabled": "true",
-            "dfs.permissions.enabled": "true",
-            "dfs.permissions.superusergroup": "supergroup",
         }
         core |= self._more_core()
         hdfs |= self._more_hdfs()
@@ -101,11 +120,4 @@ class Hdfs(Server):
 
     def is_ready(self) -> bool:
         """Whether the NameNode is operational and has its DataNode."""
-        query = "qry=Hadoop:service=NameNode,name=FSNamesystemState"
-        url = f"http://{LOOPBACK}:{self.http_port}/jmx?{query}"
-        try:
-            with urllib.request.urlopen(url, timeout=5) as answer:
-                (bean,) = json.load(answer)["beans"]
-        except (OSError, ValueError, KeyError):
-            return False
-        return bool(bean["NumLiveDataNodes"] == 1 and bean["FSState"] == "Operational")
+        return is_operational(self.http_port)

@@ -47,6 +47,22 @@ class Kerberos:
         """Return the metastore's principal on a host."""
         return self.metastore_principal.replace("_HOST", host.lower())
 
+    def check_master(self, master: str) -> None:
+        """Refuse Spark's own master, which passes on no log-in.
+
+        Raises:
+            ExternalFailure: `kerberos.standalone`.
+        """
+        if master.startswith("spark://"):
+            raise ExternalFailure(
+                "kerberos.standalone",
+                f"Spark's standalone master {master} gives executors no tokens, so they cannot "
+                f"log in for {self.principal}. Use YARN, Kubernetes or a local master.",
+                service="spark",
+                retryable=False,
+                principal=self.principal,
+            )
+
     def make_known(self) -> None:
         """Let the Kerberos library find the realm, and check the key's file; twice is harmless.
 

@@ -154,13 +154,8 @@ def _written(config: LakeConfig, place: str) -> _Answer:
 
 def _spark(config: LakeConfig) -> _Answer:
     master = config.spark_master
-    if config.kerberos is not None and master.startswith("spark://"):
-        raise ExternalFailure(
-            "kerberos.standalone",
-            "Spark's standalone master gives executors no tokens. Use YARN, Kubernetes or local.",
-            service="spark",
-            retryable=False,
-        )
+    if config.kerberos is not None:
+        config.kerberos.check_master(master)
     if master.startswith("local"):
         return _Answer(_who(config), "runs on the workers' hosts")
     if master == "yarn":

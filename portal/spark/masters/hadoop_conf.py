@@ -1,4 +1,4 @@
-"""Writes the configuration files of Hadoop that spark-submit needs for YARN."""
+"""Writes the configuration files of Hadoop that spark-submit needs for YARN and for Kerberos."""
 
 import hashlib
 from collections.abc import Mapping
@@ -20,16 +20,20 @@ def write_hadoop_conf(config: LakeConfig, folder: Path) -> Path | None:
     if not config.hadoop_conf:
         return None
     properties = {"fs.defaultFS": config.default_fs, **config.hadoop_conf}
-    files = {name: _xml(rows) for name, rows in _by_file(properties).items()}
-    digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()
+    digest = hashlib.sha256(repr(sorted(properties.items())).encode()).hexdigest()
     directory = folder / f"hadoop-conf-{digest[:16]}"
+    write_hadoop_files(_by_file(properties), directory)
+    return directory
+
+
+def write_hadoop_files(files: Mapping[str, Mapping[str, str]], directory: Path) -> None:
+    """Write the properties of each file, for this account alone; other files stay."""
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for name, text in files.items():
+    for name, rows in files.items():
         fresh = directory / f".{name}"
         fresh.touch(mode=0o600)
-        fresh.write_text(text, encoding="utf-8")
+        fresh.write_text(_xml(rows), encoding="utf-8")
         fresh.replace(directory / name)
-    return directory
 
 
 def _by_file(properties: Mapping[str, str]) -> dict[str, dict[str, str]]:

@@ -6,6 +6,7 @@ last change that it saw.
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable
 
 from portal.lake.errors import PortalError
@@ -23,7 +24,6 @@ class SpoolBeat:
     def __init__(self, spool: Spool, *, seconds: float = BEAT_SECONDS) -> None:
         self._spool = spool
         self._seconds = seconds
-        self._stop = threading.Event()
         self._driver = 0
         self._jvm: int | None = None
         self._start(self._beat)
@@ -33,22 +33,20 @@ class SpoolBeat:
         self._jvm = 0
         self._start(lambda: self._ask(ask))
 
-    def close(self) -> None:
-        """Stop beating."""
-        self._stop.set()
-
     def _start(self, target: Callable[[], None]) -> None:
         threading.Thread(target=target, name="heartbeat", daemon=True).start()
 
     def _beat(self) -> None:
-        while not self._stop.wait(self._seconds):
+        while True:
+            time.sleep(self._seconds)
             self._driver += 1
             # A file system that fails is seen by the job itself, which says so.
             with contextlib.suppress(PortalError):
                 self._spool.write_beat({"driver": self._driver, "jvm": self._jvm})
 
     def _ask(self, ask: Callable[[], object]) -> None:
-        while not self._stop.wait(self._seconds):
+        while True:
+            time.sleep(self._seconds)
             # The job itself meets a JVM that has gone, and says so.
             with contextlib.suppress(Exception):
                 ask()
