@@ -30,17 +30,28 @@ def watch(*, now: datetime) -> int:
 
     Two watchdogs at once do no harm.
     """
-    n_moved = 0
-    dead = Q(lease_until=None) | Q(lease_until__lte=now)
-    for run in Run.objects.filter(dead, state__in=LEASED):
-        n_moved += _guarded(run, now=now)
-    gone = now - HOST_GONE_GRACE
-    for run in Run.objects.filter(state=RunState.RUNNING, lease_until__lte=gone).exclude(
-        host=host_identity()
-    ):
-        n_moved += _guarded(run, now=now)
-    _republish(now)
+    n_moved = sum(take_over(lake, now=now) for lake in lakes_left(now=now))
+    republish(now)
     return n_moved
+
+
+def lakes_left(*, now: datetime) -> list[str]:
+    """Return the lakes that have runs which nobody holds any more."""
+    lakes = Run.objects.filter(_left(now)).order_by("lake").values_list("lake", flat=True)
+    return list(lakes.distinct())
+
+
+def take_over(lake: str, *, now: datetime) -> int:
+    """Take over what nobody holds any more in a lake; returns how many runs moved."""
+    runs = Run.objects.filter(_left(now), lake=lake)
+    return sum(_guarded(run, now=now) for run in runs)
+
+
+def _left(now: datetime) -> Q:
+    """Say which runs were left: the lease is over, and for a running one its host is gone."""
+    is_dead = Q(lease_until=None) | Q(lease_until__lte=now)
+    is_gone = Q(lease_until__lte=now - HOST_GONE_GRACE) & ~Q(host=host_identity())
+    return Q(is_dead, state__in=LEASED) | Q(is_gone, state=RunState.RUNNING)
 
 
 def _guarded(run: Run, *, now: datetime) -> bool:
@@ -113,8 +124,11 @@ def _take_over_submitting(run: Run, *, now: datetime) -> bool:
     return True
 
 
-def _republish(now: datetime) -> None:
-    """A message may be lost with the broker; the row is not, so it is simply said again."""
+def republish(now: datetime) -> None:
+    """Repeat the messages of runs that wait.
+
+    A message may be lost with the broker; the row is not, so it is simply said again.
+    """
     free = Q(lease_until=None) | Q(lease_until__lte=now)
     waiting = Run.objects.filter(free, state__in=[RunState.QUEUED, RunState.SETTLING])
     pending = set(

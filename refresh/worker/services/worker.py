@@ -74,7 +74,8 @@ class Worker:
         self._holder = holder
         self._clock = clock
         self._senders = ThreadPoolExecutor(senders, thread_name_prefix="send")
-        self._planners = ThreadPoolExecutor(_PLANNERS, thread_name_prefix="plan")
+        # A plan asks its lake's metastore: one that hangs holds up no plan of another lake.
+        self._planners: dict[str, ThreadPoolExecutor] = {}
         self._readers = ThreadPoolExecutor(8, thread_name_prefix="read")
         self._sweepers = ThreadPoolExecutor(2, thread_name_prefix="sweep")
         self._lock = threading.Lock()
@@ -103,7 +104,7 @@ class Worker:
 
     def stop(self) -> None:
         """Wait for what runs, then give the leases back."""
-        for pool in (self._planners, self._readers, self._sweepers, self._senders):
+        for pool in (*self._planners.values(), self._readers, self._sweepers, self._senders):
             pool.shutdown(wait=True)
         for cluster in Cluster.objects.all():
             lease_release(cluster.lease_name, holder=self._holder, now=self._clock())
@@ -201,7 +202,12 @@ class Worker:
             some = some.select_related("watched", "cluster")
             for target in some[: min(_PLANNERS * 4, room)]:
                 work = partial(self._plan_one, target)
-                self._submit(self._planners, self._planned, target.pk, work)
+                self._submit(self._planners_of(lake), self._planned, target.pk, work)
+
+    def _planners_of(self, lake: str) -> ThreadPoolExecutor:
+        if lake not in self._planners:
+            self._planners[lake] = ThreadPoolExecutor(_PLANNERS, thread_name_prefix="plan")
+        return self._planners[lake]
 
     def _plan_one(self, target: RefreshTarget) -> None:
         try:

@@ -19,7 +19,7 @@ from portal.events.services import follow_once
 from portal.lake.errors import ExternalFailure
 from portal.lake.ids import LakeId
 from portal.runs.models import Run
-from tasks import follow, schedule, supervise, trimming
+from tasks import follow, schedule, supervise, trimming, watchdog
 from tasks.each_lake import EachLake
 from tests.component.conftest import LAKE
 from tests.support.lakes import local_lake
@@ -80,6 +80,7 @@ def of(hanging: Hanging, given: Callable[..., str]) -> Callable[..., Any]:
         (trimming, "results_trim", str, trimming.trim),
         (schedule, "_sync", str, schedule.schedule),
         (supervise, "run_poll", lambda run: run.lake, supervise.supervise),
+        (watchdog, "take_over", str, watchdog.watchdog),
     ],
 )
 def test_a_hanging_lake_holds_up_no_loop_of_the_other(
@@ -92,6 +93,7 @@ def test_a_hanging_lake_holds_up_no_loop_of_the_other(
 ) -> None:
     runs = [Run(lake=lake, kind="test.kind", requested_by="x") for lake in (LAKE, OTHER)]
     monkeypatch.setattr(supervise, "runs_here", lambda: runs)
+    monkeypatch.setattr(watchdog, "lakes_left", lambda **_: [LAKE, OTHER])
     monkeypatch.setattr(schedule, "all_kinds", list)
     monkeypatch.setattr(schedule, "all_ticks", list)
     monkeypatch.setattr(module, name, of(hanging, given))

@@ -4,6 +4,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from portal.lake.ids import LakeId
 from refresh.changes.domain.changes import Cause, PartitionChange
 from refresh.changes.services.record_changes import Change, note_change
 from refresh.clusters.services.clusters import AT_THE_SHELL, cluster_read_ask
@@ -35,6 +37,7 @@ from stack.starrocks.link import Trouble
 from stack.starrocks.spec import OLD
 from tests.component.refresh.lost_line import LostLine
 from tests.component.refresh.refresh_scene import SALES, Scene, scene
+from tests.component.stack.starrocks.starrocks_cluster import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DAY = "dt=2026-11-01"
@@ -332,6 +335,33 @@ def test_plans_of_one_catalog_that_wait_hold_up_none_of_another(set_: Scene) -> 
     for catalog in ("hive", "lent"):
         planned = RefreshTarget.objects.filter(catalog=catalog, steps__isnull=False)
         assert planned.count() >= 24
+
+
+def test_a_lake_whose_plans_hang_holds_up_none_of_another(
+    set_: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_.row.catalogs.create(name="lent", uris="thrift://elsewhere:9083", lake="second")
+    lent = replace(SALES, lake=LakeId("second"))
+    for n in range(12):
+        change = Change(replace(lent, table=f"t{n}"), Cause.EVENT, whole=True, partitions={})
+        assert note_change(change, now=timezone.now())
+    RefreshTarget.objects.update(due_at=timezone.now() - timedelta(hours=1))
+    mine = RefreshTarget.objects.filter(watched__lake="main")
+    go_on = threading.Event()
+
+    def plan_or_hang(target: RefreshTarget, **given: Any) -> None:
+        if target.watched.lake == "second":
+            go_on.wait(30)
+        else:
+            plan(target, **given)
+
+    monkeypatch.setattr(f"{Worker.__module__}.plan", plan_or_hang)
+    set_.tell(DAY)
+    try:
+        wait_until(lambda: set_.worker.turn() >= 0 and mine.get().due_at is None)
+        assert mine.get().freshness == Freshness.FRESH
+    finally:
+        go_on.set()
 
 
 def test_two_workers_never_send_the_same_twice(set_: Scene) -> None:
