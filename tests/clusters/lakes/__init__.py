@@ -1,0 +1,1 @@
+"""Tests of several lakes with servers of their own."""
