@@ -48,14 +48,22 @@ Gate = tuple[str, Sequence[str], Mapping[str, str]]
 Job = tuple[str, str, Sequence[str]]
 """A tier, the name of the job's report, and what pytest is told to run."""
 _APART = "tests/integration/optimizer"
+_SECURED = ("tests/clusters/kerberos",)
 PARTS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "integration": {
         "integration": ("tests/integration", f"--ignore={_APART}"),
         "integration-optimizer": (_APART,),
-    }
+    },
+    "clusters": {
+        "clusters": ("tests/clusters", *(f"--ignore={folder}" for folder in _SECURED)),
+        "clusters-secured": _SECURED,
+    },
 }
 """The jobs of a tier that takes longer than the others, each with servers of its own."""
-_IN_FRONT = ("integration-optimizer", "integration", "component", "browser", "faults")
+_IN_FRONT = (
+    *("integration-optimizer", "integration", "component", "browser", "faults"),
+    *("clusters-secured", "clusters"),
+)
 """Two of these run at once, in this order: the longest first."""
 N_IN_FRONT = 2
 _YIELDING = ("nice", "-n", "19")

@@ -73,7 +73,7 @@ def test_a_tier_without_tests_counts_as_one_failure() -> None:
 def test_an_opt_in_tier_runs_only_where_it_is_named() -> None:
     assert not set(OPT_IN) & set(TIERS)
     assert [name for _, name, _ in jobs(["trino"])] == ["trino"]
-    assert [name for _, name, _ in jobs(["clusters"])] == ["clusters"]
+    assert [name for _, name, _ in jobs(["clusters"])] == ["clusters-secured", "clusters"]
     assert "tests/unit/optimizer/pruning/test_queries.py" in gate.tests_of("optimizer/pruning")
     assert not any(path.startswith("tests/trino/") for path in gate.tests_of("optimizer/pruning"))
 
