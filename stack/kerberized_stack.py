@@ -17,6 +17,7 @@ from stack.servers.kdc import HOST, REALM, Kdc
 from stack.servers.kerberized import KerberizedHdfs, KerberizedMetastore
 from stack.servers.mariadb import MariaDb
 from stack.servers.metastore import Backing
+from stack.servers.security import SecuredFiles, Security
 from stack.stack import Stack
 
 USER = "lakewarden"
@@ -36,9 +37,8 @@ class KerberizedStack(Stack):
         ledger = stack.ledger
         kdc = stack.kdc = Kdc(stack.var, ledger=ledger)
         database = stack.mariadb = MariaDb(stack.var, ledger=ledger)
-        hdfs = stack.hdfs = KerberizedHdfs(
-            stack.var, ledger=ledger, kdc=kdc, protection=protection, token_seconds=token_seconds
-        )
+        security = Security(kdc, protection, token_seconds)
+        hdfs, hdfs_server = stack._files(security)
         stack.lake_root = hdfs.uri
         backing = Backing(
             database.jdbc_url, mariadb.DRIVER, mariadb.USER, stack._password(mariadb.PASSWORD)
@@ -54,14 +54,14 @@ class KerberizedStack(Stack):
             properties=stack.guard.properties(),
         )
         metastore.extra_jars = (JAR,)
-        stack._layers = [[kdc, database], [hdfs], [metastore]]
+        stack._layers = [[kdc, database], [hdfs_server], [metastore]]
         stack._lake = {
             "default_fs": hdfs.uri,
             "thrift_host": HOST,
             "spark_master": "local[2]",
             "metastore_db": stack._metastore_db("mysql", backing, database, mariadb.METASTORE),
             "hadoop_user": None,
-            "hadoop_conf": hdfs.client_properties,
+            "hadoop_conf": hdfs.lake_properties,
             "kerberos": asdict(stack.kerberos()),
         }
         return stack
@@ -83,7 +83,12 @@ class KerberizedStack(Stack):
         """Return the lake's configuration with the log-in of a person or a service."""
         return replace(self.config(), kerberos=self.kerberos(name))
 
-    def _superuser(self, hdfs: Hdfs) -> Client:
+    def _files(self, security: Security) -> tuple[SecuredFiles, Server]:
+        """Return the file system, and what starts it."""
+        hdfs = self.hdfs = KerberizedHdfs(self.var, ledger=self.ledger, security=security)
+        return hdfs, hdfs
+
+    def _superuser(self, hdfs: Hdfs | SecuredFiles) -> Client:
         name = f"hdfs/{HOST}"
         os.environ.setdefault(CONFIGURATION, str(self.kdc.conf))
         return Client(

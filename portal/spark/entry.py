@@ -1,7 +1,7 @@
 """The one outer door of jobs: `entry.py <module> <spool>` runs `module.run(spark, job)`.
 
-A third argument holds the lake's Hadoop properties as JSON, by which the spool is found: the
-request, which has them too, lies in it.
+A third argument says how the spool is reached (`spool_access`): the request, which says it too,
+lies in it.
 
 Whatever happens ends in the spool's manifest: done with a result, failed with an error that says
 what to do, or cancelled. The traceback of the unexpected goes to the process's log only.
@@ -9,7 +9,6 @@ what to do, or cancelled. The traceback of the unexpected goes to the process's 
 
 import ctypes
 import importlib
-import json
 import logging
 import logging.config
 import os
@@ -25,18 +24,15 @@ from typing import Any
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.sql import SparkSession
 
-from portal.connectors.filesystem import FileSystem
-from portal.connectors.hdfs_filesystem import HdfsFileSystem
 from portal.connectors.lake_config import LakeConfig
-from portal.connectors.local_filesystem import LocalFileSystem
 from portal.lake.errors import PortalError, RuleViolation
-from portal.lake.paths import LakePath
 from portal.log_context import bind_process
 from portal.settings.logs import FORMAT_VARIABLE, logging_config
 from portal.spark.heartbeat import Heartbeat, heartbeat
 from portal.spark.java_names import remember_java_names
 from portal.spark.job import CANCELLED, LOGGER, JobContext
 from portal.spark.masters.settings import DEPLOYED_VARIABLE
+from portal.spark.masters.spool_access import open_spool
 from portal.spark.masters.spool_beat import SpoolBeat
 from portal.spark.spool import Spool
 
@@ -54,14 +50,13 @@ def main(argv: list[str]) -> int:
 
 
 def _run(
-    module: str, address: str, settings: str = "{}", *, beating: Heartbeat | SpoolBeat | None
+    module: str, address: str, access: str = "{}", *, beating: Heartbeat | SpoolBeat | None
 ) -> int:
-    hadoop = json.loads(settings)
-    spool = _open_spool(address, settings=hadoop)
+    spool = open_spool(address, access)
     job: JobContext | None = None
     try:
         if DEPLOYED_VARIABLE in os.environ:
-            beating = SpoolBeat(_open_spool(address, settings=hadoop))
+            beating = SpoolBeat(open_spool(address, access))
             os.environ.update(spool.take_environment())
             begin_log()
         request = spool.read_request()
@@ -111,14 +106,6 @@ def die_with_parent() -> None:
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)
-
-
-def _open_spool(address: str, *, settings: Mapping[str, str]) -> Spool:
-    root = LakePath.parse(address)
-    fs: FileSystem = LocalFileSystem()
-    if root.scheme == "hdfs":
-        fs = HdfsFileSystem(root.authority, settings=settings)
-    return Spool(fs, root)
 
 
 def _context(request: dict[str, Any], *, spool: Spool) -> JobContext:

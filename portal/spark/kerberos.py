@@ -6,13 +6,10 @@ its executors delegation tokens that it renews until the program ends.
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
 from portal.connectors.kerberos.settings import CONFIGURATION
 from portal.connectors.lake_config import LakeConfig
-from portal.spark.masters.hadoop_conf import write_hadoop_files
 
-HADOOP_CONFIGURATION = "HADOOP_CONF_DIR"
 _JAVA_OPTIONS = (
     "spark.driver.extraJavaOptions",
     "spark.executor.extraJavaOptions",
@@ -48,12 +45,8 @@ def kerberos_settings(config: LakeConfig, settings: Mapping[str, str]) -> dict[s
     return found
 
 
-def kerberos_environment(config: LakeConfig, folder: Path) -> dict[str, str]:
-    """Return what a driver's process finds its log-in by; none without Kerberos.
-
-    spark-submit must know that the cluster is secured before it reads its settings, which it does
-    by a Hadoop configuration alone: where the host has none, one is written to `folder`.
-    """
+def kerberos_environment(config: LakeConfig) -> dict[str, str]:
+    """Return what a driver's process finds its log-in by; none without Kerberos."""
     kerberos = config.kerberos
     if kerberos is None:
         return {}
@@ -68,13 +61,4 @@ def kerberos_environment(config: LakeConfig, folder: Path) -> dict[str, str]:
     if kerberos.krb5_conf:
         # Where the driver runs elsewhere, its options are not those of spark-submit itself.
         found["SPARK_SUBMIT_OPTS"] = f"-Djava.security.krb5.conf={kerberos.krb5_conf}"
-    if HADOOP_CONFIGURATION not in os.environ:
-        secured = {
-            "fs.defaultFS": config.default_fs,
-            "hadoop.security.authentication": "kerberos",
-            **config.hadoop_conf,
-        }
-        # Hadoop's own defaults of HDFS count for more than core-site.xml.
-        write_hadoop_files({"core-site.xml": secured, "hdfs-site.xml": secured}, folder)
-        found[HADOOP_CONFIGURATION] = str(folder)
     return found

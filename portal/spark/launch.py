@@ -5,7 +5,6 @@ a program is alive as long as its process group on the launching host holds a pr
 """
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -24,6 +23,8 @@ from portal.lake.errors import ExternalFailure, StaleState
 from portal.lake.readiness import SHOWS_ALL
 from portal.spark.heartbeat import BEAT_VARIABLE, write_launched
 from portal.spark.kerberos import kerberos_environment, kerberos_settings
+from portal.spark.masters.hadoop_conf import hadoop_environment
+from portal.spark.masters.spool_access import spool_access
 from portal.spark.process_table import group_members, host_identity, host_name, start_seconds
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,7 +100,8 @@ def submit(
                 cwd=log_file.parent,
                 env={
                     **driver_environment(config, environment),
-                    **kerberos_environment(config, log_file.with_suffix(".hadoop")),
+                    **kerberos_environment(config),
+                    **hadoop_environment(config, log_file.parent),
                     BEAT_VARIABLE: str(heartbeat_file(log_file)),
                 },
                 start_new_session=True,
@@ -186,8 +188,7 @@ def submit_argv(
             str(_zip_packages(log_file.with_suffix(".packages.zip"))),
         ]
     argv += [str(ROOT / "portal" / "spark" / "entry.py"), module, spool]
-    # The driver opens its spool before Spark and the lake's settings, which lie there.
-    return [*argv, json.dumps(config.hadoop_conf)] if config.hadoop_conf else argv
+    return [*argv, *spool_access(config)]
 
 
 def driver_environment(config: LakeConfig, environment: Mapping[str, str]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from stack.ledger import Ledger
 from stack.process import ServerProcess, free_port, port_answers
@@ -66,3 +67,31 @@ class Server:
         """End the server as a crash would (SIGKILL), for tests of failure."""
         self.process.stop(grace_seconds=0)
         self.ledger.remove(self.name)
+
+
+class _Part(Protocol):
+    """What starts several processes, waits for them and ends them."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+class Together(Server):
+    """Several processes that a stack starts and ends as one of its servers."""
+
+    def __init__(self, name: str, var: Path, *, ledger: Ledger, part: _Part) -> None:
+        self.name = name
+        super().__init__(var, ledger=ledger)
+        self.part = part
+
+    def start(self) -> None:
+        """Start all of them; returns when they answer."""
+        self.part.start()
+
+    def wait_ready(self, timeout_seconds: float | None = None) -> None:
+        """They answer already."""
+
+    def stop(self) -> None:
+        """End all of them; twice does nothing."""
+        self.part.stop()

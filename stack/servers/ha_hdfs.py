@@ -34,6 +34,12 @@ class _Node(Server):
         self.conf = var / "conf"
         self.heap = "256m"
         self.arguments = arguments
+        self.java_options = ""
+
+    def environment(self) -> Mapping[str, str]:
+        """Return the environment with the JVM's further options."""
+        options = {"JAVA_TOOL_OPTIONS": self.java_options} if self.java_options else {}
+        return {**super().environment(), **options}
 
     def command(self) -> Sequence[str]:
         """Return the argv of the JVM."""
@@ -47,6 +53,8 @@ class _Node(Server):
 
 class HaHdfs:
     """A name service with two NameNodes, of which `start` makes the first one active."""
+
+    host = LOOPBACK
 
     def __init__(
         self,
@@ -80,7 +88,7 @@ class HaHdfs:
 
     def address(self, name: str) -> str:
         """Return a NameNode's host and port."""
-        return f"{LOOPBACK}:{self.nodes[name].port}"
+        return f"{self.host}:{self.nodes[name].port}"
 
     def client_properties(self, addresses: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return what a client must know, with other `addresses` where lines lie between."""
@@ -212,17 +220,17 @@ class HaHdfs:
         return {
             **self.client_properties(),
             **{
-                f"dfs.namenode.http-address.{service}.{name}": f"{LOOPBACK}:{port}"
+                f"dfs.namenode.http-address.{service}.{name}": f"{self.host}:{port}"
                 for name, port in self._http.items()
             },
             **{
                 f"dfs.namenode.name.dir.{service}.{name}": f"file://{home / name / 'name'}"
                 for name in NAME_NODES
             },
-            "dfs.namenode.shared.edits.dir": f"qjournal://{LOOPBACK}:{journal}/{service}",
+            "dfs.namenode.shared.edits.dir": f"qjournal://{self.host}:{journal}/{service}",
             "dfs.journalnode.edits.dir": str(home / "journal"),
-            "dfs.journalnode.rpc-address": f"{LOOPBACK}:{journal}",
-            "dfs.journalnode.http-address": f"{LOOPBACK}:{journal_http}",
+            "dfs.journalnode.rpc-address": f"{self.host}:{journal}",
+            "dfs.journalnode.http-address": f"{self.host}:{journal_http}",
             "dfs.ha.fencing.methods": "shell(/bin/true)",
             "dfs.ha.automatic-failover.enabled": "false",
             "dfs.ha.tail-edits.period": "1s",

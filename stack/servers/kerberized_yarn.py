@@ -6,8 +6,8 @@ from pathlib import Path
 from stack.ledger import Ledger
 from stack.process import LOOPBACK
 from stack.servers.kdc import HOST
-from stack.servers.kerberized import KerberizedHdfs
 from stack.servers.metastore import site_xml
+from stack.servers.security import SecuredFiles
 from stack.servers.yarn import NodeManager, ResourceManager, YarnCluster
 
 
@@ -34,12 +34,12 @@ class _SecuredNode(NodeManager):
 class KerberizedYarn(YarnCluster):
     """Both daemons over one configuration, as `yarn/localhost`; `conf` serves clients, too."""
 
-    def __init__(self, var: Path, *, ledger: Ledger, hdfs: KerberizedHdfs) -> None:
+    def __init__(self, var: Path, *, ledger: Ledger, hdfs: SecuredFiles) -> None:
         super().__init__(var, ledger=ledger, default_fs=hdfs.uri)
         self.hdfs = hdfs
         manager = _SecuredManager(var, ledger=ledger, conf=self.conf)
         node = _SecuredNode(var, ledger=ledger, conf=self.conf)
-        manager.java_options = node.java_options = hdfs.kdc.java_options
+        manager.java_options = node.java_options = hdfs.security.kdc.java_options
         self.manager, self.node = manager, node
 
     @property
@@ -51,12 +51,12 @@ class KerberizedYarn(YarnCluster):
 
     @property
     def _principal(self) -> str:
-        return self.hdfs.kdc.principal(f"yarn/{HOST}")
+        return self.hdfs.security.kdc.principal(f"yarn/{HOST}")
 
     def _write(self) -> None:
         super()._write()
         secured = {
-            **self.hdfs.client_properties,
+            **self.hdfs.lake_properties,
             "fs.defaultFS": self.default_fs,
             "hadoop.tmp.dir": str(self.conf / "tmp"),
             "hadoop.user.group.static.mapping.overrides": "yarn=yarn;lakewarden=supergroup",
@@ -67,7 +67,7 @@ class KerberizedYarn(YarnCluster):
 
     def _yarn(self) -> dict[str, str]:
         rm, nm = "yarn.resourcemanager.", "yarn.nodemanager."
-        keytab = str(self.hdfs.kdc.keytab("yarn"))
+        keytab = str(self.hdfs.security.kdc.keytab("yarn"))
         return {
             **{name: text.replace(LOOPBACK, HOST) for name, text in super()._yarn().items()},
             f"{rm}keytab": keytab,

@@ -15,11 +15,12 @@ from pathlib import Path
 
 from stack.errors import StackError
 from stack.ledger import Ledger
-from stack.places import JARS
+from stack.places import JARS, spark_home
 from stack.process import LOOPBACK, SHORT_LIVED_JVM, end_group, free_port
 from stack.servers.base import Server
 from stack.servers.hdfs import LOG4J
 from stack.servers.metastore import site_xml
+from stack.spark_classes import driver_settings
 
 USER = "lakewarden"
 MEMORY_MB = 4096
@@ -204,6 +205,28 @@ class YarnCluster:
             f"{nm}remote-app-log-dir": "/tmp/yarn-logs",  # noqa: S108  (a folder of the lake)
             "yarn.log-aggregation-enable": "true",
         }
+
+
+def yarn_settings(conf: Mapping[str, str], *, mode: str) -> dict[str, str]:
+    """Return a stack's Spark settings for applications of its YARN, one executor each.
+
+    Those of its local master go: the class that writes its files is nowhere but there.
+    """
+    local = {*driver_settings(), "spark.local.dir"}
+    loopback = {
+        f"spark.{whose}.SPARK_LOCAL_IP": LOOPBACK for whose in ("executorEnv", "yarn.appMasterEnv")
+    }
+    return {
+        **{name: value for name, value in conf.items() if name not in local},
+        **loopback,
+        "spark.submit.deployMode": mode,
+        # This host is the node: nothing has to be uploaded.
+        "spark.yarn.jars": f"local:{spark_home()}/jars/*",
+        "spark.driver.memory": "768m",
+        "spark.yarn.am.memory": "512m",
+        "spark.executor.memory": "512m",
+        "spark.executor.instances": "1",
+    }
 
 
 def _queues() -> dict[str, str]:

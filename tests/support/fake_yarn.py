@@ -46,8 +46,11 @@ def fake_yarn() -> Iterator[FakeYarn]:
             query = parse_qs(urlsplit(self.path).query)
             fake.users.update(query.get("user.name", []))
             tag = query.get("applicationTags", [""])[0]
+            if self.path.partition("?")[0].endswith("/info"):
+                info = {"state": "STARTED", "haState": "ACTIVE", "resourceManagerVersion": "3.3.4"}
+                return self._answer({"clusterInfo": info})
             apps = fake.apps.get(tag, [])
-            self._answer({"apps": {"app": apps} if apps else None})
+            return self._answer({"apps": {"app": apps} if apps else None})
 
         def do_PUT(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))

@@ -25,9 +25,10 @@ from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Run
 from portal.runs.records.spools import new_spool
 from portal.spark import launch
-from portal.spark.entry import _failed, _load, _open_spool
+from portal.spark.entry import _failed, _load
 from portal.spark.job import CANCELLED, JobContext
 from portal.spark.launch import Launched
+from portal.spark.masters.spool_access import open_spool
 from portal.spark.process_table import host_identity
 from portal.spark.spool import Spool
 
@@ -56,7 +57,7 @@ def launched_here(spark: SparkSession, *, beside: Collection[str] = ()) -> Itera
     def submit(*, module: str, spool: str, **others: Any) -> Launched:
         if module in beside:
             return really(module=module, spool=spool, **others)
-        place = _open_spool(spool, settings={})
+        place = open_spool(spool)
         _end(module, _context(place.read_request(), place, spark))
         return _ENDED
 

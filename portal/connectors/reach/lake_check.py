@@ -4,7 +4,6 @@ Changes nothing but one small file in the spool and in each backup root, which i
 """
 
 import getpass
-import os
 import socket
 import time
 import uuid
@@ -21,10 +20,10 @@ from portal.connectors.kerberos.tickets import seconds_left
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure, PortalError
+from portal.spark.masters.resource_manager import ResourceManager
 
 _CONNECT_SECONDS = 10.0
 _PROBE = b"lakewarden check_lake\n"
-_RESOURCE_MANAGERS = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,19 +158,20 @@ def _spark(config: LakeConfig) -> _Answer:
     if master.startswith("local"):
         return _Answer(_who(config), "runs on the workers' hosts")
     if master == "yarn":
-        if not any(name in os.environ for name in _RESOURCE_MANAGERS):
-            raise ExternalFailure(
-                "check.no_yarn",
-                "HADOOP_CONF_DIR is not set, so spark-submit does not find the ResourceManager.",
-                service="spark",
-                retryable=False,
-            )
-        return _Answer(_who(config), "configured by HADOOP_CONF_DIR; not asked")
+        return _yarn(config)
     addresses = master.removeprefix("k8s://").removeprefix("spark://").split(",")
     for address in addresses:
         parts = urlsplit(address if "//" in address else f"//{address}")
         _connect(parts.hostname or "", parts.port or 443, service="spark")
     return _Answer(_who(config), "accepts connections")
+
+
+def _yarn(config: LakeConfig) -> _Answer:
+    """Ask YARN's web service, which follows and ends applications; it is told a name alone."""
+    manager = ResourceManager.of(config)
+    found = manager.service()
+    detail = f"YARN {found.version}: {found.state}, {found.ha_state or 'no high availability'}"
+    return _Answer(f"{manager.user or getpass.getuser()} (not verified)", detail)
 
 
 def _connect(host: str, port: int, *, service: str) -> None:

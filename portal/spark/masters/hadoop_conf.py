@@ -1,33 +1,49 @@
-"""Writes the configuration files of Hadoop that spark-submit needs for YARN and for Kerberos."""
+"""Writes the configuration files of Hadoop that spark-submit needs for YARN and for Kerberos.
+
+It decides by them, before it reads its settings, where YARN is and whether the cluster is secured.
+"""
 
 import hashlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 from portal.connectors.lake_config import LakeConfig
+from portal.spark.masters.settings import is_kubernetes, is_yarn
 
+HADOOP_CONFIGURATION = "HADOOP_CONF_DIR"
 # A property counts only in the file that its clients read after their own defaults.
 _FILES = {"yarn.": "yarn-site.xml", "dfs.": "hdfs-site.xml"}
 _CORE = "core-site.xml"
 
 
-def write_hadoop_conf(config: LakeConfig, folder: Path) -> Path | None:
-    """Write a lake's Hadoop properties as files below a folder; None where the lake has none.
+def hadoop_environment(config: LakeConfig, folder: Path) -> dict[str, str]:
+    """Return where a submission finds Hadoop's files, written below a folder; empty: the host's.
+
+    What a lake says of its cluster holds on YARN and Kubernetes, also where the host has files.
+    """
+    is_told = bool(config.hadoop_conf) and (is_yarn(config) or is_kubernetes(config))
+    is_secured = config.kerberos is not None and HADOOP_CONFIGURATION not in os.environ
+    if not is_told and not is_secured:
+        return {}
+    return {HADOOP_CONFIGURATION: str(write_hadoop_conf(config, folder))}
+
+
+def write_hadoop_conf(config: LakeConfig, folder: Path) -> Path:
+    """Write all that a lake says of Hadoop, its log-in included, as files below a folder.
 
     The directory is named by its content, so that runs share it and none changes beneath a run.
     """
-    if not config.hadoop_conf:
-        return None
-    properties = {"fs.defaultFS": config.default_fs, **config.hadoop_conf}
+    secured = {"hadoop.security.authentication": "kerberos"} if config.kerberos else {}
+    properties = {"fs.defaultFS": config.default_fs, **secured, **config.hadoop_conf}
     digest = hashlib.sha256(repr(sorted(properties.items())).encode()).hexdigest()
     directory = folder / f"hadoop-conf-{digest[:16]}"
-    write_hadoop_files(_by_file(properties), directory)
+    _write_files(_by_file(properties), directory)
     return directory
 
 
-def write_hadoop_files(files: Mapping[str, Mapping[str, str]], directory: Path) -> None:
-    """Write the properties of each file, for this account alone; other files stay."""
+def _write_files(files: Mapping[str, Mapping[str, str]], directory: Path) -> None:
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, rows in files.items():
         fresh = directory / f".{name}"

@@ -13,9 +13,19 @@ from portal.lake.errors import ExternalFailure
 FINAL = frozenset({"FINISHED", "FAILED", "KILLED"})
 _WEB = "yarn.resourcemanager.webapp."
 _TIMEOUT_SECONDS = 10.0
+_UNAUTHORIZED = 401
 _LOGS = re.compile(
     r"(?P<node>https?://[^/]+)/node/containerlogs/(?P<container>container_\w+)/[^/]*"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What a ResourceManager says of itself."""
+
+    state: str
+    ha_state: str
+    version: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +50,7 @@ class ResourceManager:
 
     def __init__(self, addresses: tuple[str, ...], *, user: str | None) -> None:
         self._addresses = addresses
-        self._user = user
+        self.user = user
 
     @classmethod
     def of(cls, config: LakeConfig) -> Self:
@@ -58,7 +68,15 @@ class ResourceManager:
                 service="yarn",
                 retryable=False,
             )
-        return cls(found, user=config.hadoop_user)
+        kerberos = config.kerberos
+        # Its web service takes this name for granted where it asks for no proof.
+        return cls(found, user=config.hadoop_user or (kerberos.user if kerberos else None))
+
+    def service(self) -> Service:
+        """Return what the leading ResourceManager says of itself."""
+        told = self._ask("GET", "info").get("clusterInfo") or {}
+        named = (str(told.get(key, "")) for key in ("state", "haState", "resourceManagerVersion"))
+        return Service(*named)
 
     def tagged(self, tag: str) -> list[Application]:
         """Return the applications that were submitted with a tag, the newest last."""
@@ -91,6 +109,7 @@ class ResourceManager:
         body: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
         reasons = []
+        wants_proof = False
         for address in self._addresses:
             try:
                 answer = self._send(method, f"{address}/ws/v1/cluster/{path}", query, body)
@@ -100,6 +119,16 @@ class ResourceManager:
             if isinstance(answer, dict):
                 return answer
             reasons.append(f"{address}: HTTP {answer}")
+            wants_proof |= answer == _UNAUTHORIZED
+        if wants_proof:
+            raise ExternalFailure(
+                "yarn.wants_proof",
+                f"YARN's web service asks for Kerberos (SPNEGO): {'; '.join(reasons)}. The portal "
+                "gives it a name alone. Set hadoop.http.authentication.type to simple for its web "
+                "service, and let nobody but the portal's hosts reach it.",
+                service="yarn",
+                retryable=False,
+            )
         raise ExternalFailure(
             "yarn.unreachable",
             f"YARN's ResourceManager gives no answer ({'; '.join(reasons)}). The state of the "
@@ -127,7 +156,7 @@ class ResourceManager:
             return session.request(
                 method,
                 url,
-                params={**(query or {}), **({"user.name": self._user} if self._user else {})},
+                params={**(query or {}), **({"user.name": self.user} if self.user else {})},
                 json=body,
                 headers={"Accept": "application/json"},
                 timeout=_TIMEOUT_SECONDS,

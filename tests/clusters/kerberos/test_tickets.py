@@ -11,6 +11,7 @@ from portal.connectors.kerberos.tickets import seconds_left
 from portal.connectors.metastore import Metastore
 from portal.spark.kerberos import kerberos_environment, kerberos_settings
 from portal.spark.launch import driver_environment
+from portal.spark.masters.hadoop_conf import hadoop_environment
 from stack.kerberized_stack import KerberizedStack
 from stack.lake.session import ICEBERG, iceberg_catalog
 from stack.places import spark_home
@@ -70,7 +71,8 @@ def test_a_spark_program_writes_on_after_its_ticket_has_ended(
             *("--master", "local[2]", "--jars", ",".join(config.spark_jars), *confs),
             *(program, db, str(location), str(_PROGRAMS_LIFE + 15)),
         ],
-        env={**driver_environment(config, {}), **kerberos_environment(config, tmp_path / "conf")},
+        env={**driver_environment(config, {}), **kerberos_environment(config)}
+        | hadoop_environment(config, tmp_path),
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 
 from portal.connectors.kerberos.settings import Kerberos
 from portal.connectors.lake_config import LakeConfig
+from tests.support.fake_yarn import fake_yarn
 from tests.support.small_hive import SmallHive
 from tests.support.thrift_lake import ThriftLake, served
 
@@ -82,16 +83,37 @@ def test_a_missing_keytab_keeps_the_rest_from_nothing(
     assert any("kerberos.keytab_file" in line for line in lines)
 
 
-@pytest.mark.parametrize(("master", "detail"), [("yarn", "check.no_yarn"), ("spark://h:1", "")])
-def test_a_master_is_looked_for(
-    lake: LakeConfig, settings: Any, monkeypatch: pytest.MonkeyPatch, master: str, detail: str
-) -> None:
-    monkeypatch.delenv("HADOOP_CONF_DIR", raising=False)
+@pytest.mark.parametrize(("master", "detail"), [("yarn", "yarn.address"), ("spark://h:1", "")])
+def test_a_master_is_looked_for(lake: LakeConfig, settings: Any, master: str, detail: str) -> None:
     master = master.replace("h:1", "127.0.0.1:1")
     _keep(settings, replace(lake, spark_master=master))
     lines, _ = _table("main")
     assert _reached(lines)["Spark master"] == "NO"
     assert any((detail or "check.unreachable") in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("status", "reached", "said"),
+    [
+        (200, "yes", "lakewarden (not verified)"),
+        (401, "NO", "asks for Kerberos (SPNEGO)"),
+        (503, "NO", "gives no answer"),
+    ],
+)
+def test_yarn_says_its_state_and_for_whom_it_takes_the_portal(
+    lake: LakeConfig, settings: Any, status: int, reached: str, said: str
+) -> None:
+    with fake_yarn() as yarn:
+        yarn.status = status
+        properties = {"yarn.resourcemanager.webapp.address": yarn.address}
+        asked = replace(lake, spark_master="yarn", hadoop_conf=properties, hadoop_user="lakewarden")
+        _keep(settings, asked)
+        lines, _ = _table("main")
+    assert _reached(lines)["Spark master"] == reached
+    text = " ".join(" ".join(lines).split())
+    assert said in text
+    assert ("YARN 3.3.4: STARTED, ACTIVE" in text) is (reached == "yes")
+    assert yarn.users == {"lakewarden"}
 
 
 def test_a_lake_that_is_not_governed_is_named(lake: LakeConfig) -> None:

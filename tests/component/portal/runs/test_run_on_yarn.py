@@ -180,7 +180,6 @@ def test_passwords_go_by_the_spool_and_are_removed_when_nobody_took_them(
     assert file.stat().st_mode & 0o777 == 0o600
     assert spool.read_part("environment.json")["LW_SECRET"] == "told to nobody"
     assert "told to nobody" not in str(deployment.environment) + str(deployment.config)
-    assert Path(deployment.environment["HADOOP_CONF_DIR"]).is_dir()
     run_to_settling(run, now=timezone.now())
     run_step(run.pk, holder="w")
     assert not file.exists()

@@ -10,6 +10,7 @@ import pyspark
 
 from lifecycle.backup.domain.layout import SCRIPT
 from portal.spark.kerberos import kerberos_environment, kerberos_settings
+from portal.spark.masters.hadoop_conf import hadoop_environment
 from tests.support.act_jobs import SUBMIT_SECONDS, drop_params, finished, restore_params, start
 from tests.support.act_lake import ActLake
 
@@ -52,7 +53,8 @@ def restore_without_us(lake: ActLake, run: str, tmp_path: Path, *arguments: str)
     }
     if lake.config.hadoop_user:
         environment["HADOOP_USER_NAME"] = lake.config.hadoop_user
-    environment |= kerberos_environment(lake.config, tmp_path / "hadoop")
+    environment |= kerberos_environment(lake.config)
+    environment |= hadoop_environment(lake.config, tmp_path)
     settings = {"spark.ui.enabled": "false", **lake.config.spark_conf}
     settings |= kerberos_settings(lake.config, settings)
     confs = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]

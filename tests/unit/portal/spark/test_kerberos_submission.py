@@ -10,8 +10,9 @@ from portal.connectors.kerberos.settings import CONFIGURATION, Kerberos
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
 from portal.lake.ids import LakeId
-from portal.spark.kerberos import HADOOP_CONFIGURATION, kerberos_environment
+from portal.spark.kerberos import kerberos_environment
 from portal.spark.launch import submit_argv
+from portal.spark.masters.hadoop_conf import HADOOP_CONFIGURATION
 from tests.support.lakes import local_lake
 
 
@@ -76,28 +77,17 @@ def test_a_standalone_master_is_refused_with_a_reason(lake: LakeConfig, tmp_path
     assert found.value.code == "kerberos.standalone"
 
 
-def test_a_driver_finds_the_cluster_secured_before_it_reads_settings(
-    lake: LakeConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "conf"
-    found = kerberos_environment(lake, folder)
+def test_a_driver_finds_its_log_in(lake: LakeConfig) -> None:
     assert lake.kerberos is not None
-    assert found == {
+    assert kerberos_environment(lake) == {
         "KRB5CCNAME": f"MEMORY:lakewarden@EXAMPLE.COM:{lake.kerberos.keytab}",
         "KRB5_CLIENT_KTNAME": f"FILE:{lake.kerberos.keytab}",
         CONFIGURATION: "/etc/lake/krb5.conf",
         "SPARK_SUBMIT_OPTS": "-Djava.security.krb5.conf=/etc/lake/krb5.conf",
-        HADOOP_CONFIGURATION: str(folder),
     }
-    text = (folder / "core-site.xml").read_text(encoding="utf-8")
-    assert "<name>hadoop.security.authentication</name><value>kerberos</value>" in text
-    assert "<name>dfs.data.transfer.protection</name><value>privacy</value>" in text
-    monkeypatch.setenv(HADOOP_CONFIGURATION, "/etc/hadoop/conf")
-    assert HADOOP_CONFIGURATION not in kerberos_environment(lake, tmp_path / "none")
-    assert not (tmp_path / "none").exists()
 
 
 def test_without_kerberos_nothing_of_it_is_given(lake: LakeConfig, tmp_path: Path) -> None:
     plain = replace(lake, kerberos=None)
     assert not [name for name in _settings(plain, tmp_path) if "kerberos" in name or "sasl" in name]
-    assert kerberos_environment(plain, tmp_path / "none") == {}
+    assert kerberos_environment(plain) == {}

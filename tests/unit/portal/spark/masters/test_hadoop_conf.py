@@ -5,8 +5,16 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from portal.connectors.kerberos.settings import Kerberos
+from portal.connectors.lake_config import LakeConfig
 from portal.lake.ids import LakeId
-from portal.spark.masters.hadoop_conf import write_hadoop_conf
+from portal.spark.masters.hadoop_conf import (
+    HADOOP_CONFIGURATION,
+    hadoop_environment,
+    write_hadoop_conf,
+)
 from tests.support.lakes import local_lake
 
 _PROPERTY = re.compile(r"<name>(.*?)</name><value>(.*?)</value>")
@@ -25,7 +33,6 @@ def read(path: Path) -> dict[str, str]:
 def test_each_property_is_in_the_file_of_its_client(tmp_path: Path) -> None:
     config = replace(local_lake(tmp_path, LakeId("main")), hadoop_conf=_PROPERTIES)
     directory = write_hadoop_conf(config, tmp_path / "runs")
-    assert directory is not None
     assert {path.name: read(path) for path in directory.iterdir()} == {
         "core-site.xml": {"fs.defaultFS": config.default_fs, "hadoop.rpc.protection": "a<b&c"},
         "hdfs-site.xml": {"dfs.nameservices": "lake"},
@@ -44,6 +51,53 @@ def test_runs_share_a_directory_until_the_properties_change(tmp_path: Path) -> N
     assert one != changed
 
 
-def test_a_lake_without_properties_has_no_directory(tmp_path: Path) -> None:
-    assert write_hadoop_conf(local_lake(tmp_path, LakeId("main")), tmp_path / "runs") is None
-    assert not (tmp_path / "runs").exists()
+def lake_of(tmp_path: Path, *, master: str, kerberos: bool, told: bool) -> LakeConfig:
+    log_in = Kerberos("me@EXAMPLE.COM", "/etc/me.keytab", "hive/_HOST@EXAMPLE.COM")
+    return replace(
+        local_lake(tmp_path, LakeId("main")),
+        spark_master=master,
+        kerberos=log_in if kerberos else None,
+        hadoop_conf=_PROPERTIES if told else {},
+    )
+
+
+@pytest.mark.parametrize(
+    ("master", "kerberos", "told", "host_has_files", "is_written"),
+    [
+        ("yarn", False, True, False, True),
+        ("yarn", False, True, True, True),
+        ("yarn", False, False, False, False),
+        ("yarn", True, True, True, True),
+        ("yarn", True, False, True, False),
+        ("k8s://api", True, False, False, True),
+        ("local[2]", False, True, False, False),
+        ("local[2]", True, True, False, True),
+        ("local[2]", True, True, True, False),
+    ],
+)
+def test_files_are_written_where_those_of_the_host_do_not_hold(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    master: str,
+    kerberos: bool,
+    told: bool,
+    host_has_files: bool,
+    is_written: bool,
+) -> None:
+    monkeypatch.delenv(HADOOP_CONFIGURATION, raising=False)
+    if host_has_files:
+        monkeypatch.setenv(HADOOP_CONFIGURATION, "/etc/hadoop/conf")
+    lake = lake_of(tmp_path, master=master, kerberos=kerberos, told=told)
+    runs = tmp_path / "runs"
+    found = hadoop_environment(lake, runs)
+    assert [Path(place).parent for place in found.values()] == [runs] * is_written
+    assert runs.exists() is is_written
+
+
+def test_one_directory_says_where_yarn_is_and_that_the_cluster_is_secured(tmp_path: Path) -> None:
+    lake = lake_of(tmp_path, master="yarn", kerberos=True, told=True)
+    directory = Path(hadoop_environment(lake, tmp_path)[HADOOP_CONFIGURATION])
+    assert read(directory / "core-site.xml")["hadoop.security.authentication"] == "kerberos"
+    assert read(directory / "hdfs-site.xml") == {"dfs.nameservices": "lake"}
+    assert "yarn.resourcemanager.address" in read(directory / "yarn-site.xml")
