@@ -41,6 +41,20 @@ LAKE = "main"
 Say = Callable[[str], None]
 
 
+_FOLDERS = ("user/hive/warehouse", "lakewarden/backup", "lakewarden/spool", "tmp")
+
+
+def make_lake_folders(superuser: Client) -> None:
+    """Make on HDFS what must be there before the first database is made."""
+    for name in _FOLDERS:
+        superuser.mkdirs(f"/{name}", 0o755, create_parent=True)
+    superuser.set_permission("/user", 0o777)
+    superuser.set_permission("/tmp", 0o1777)  # noqa: S108  (a folder of the lake)
+    for name in ("/lakewarden", "/lakewarden/backup", "/lakewarden/spool"):
+        superuser.set_owner(name, "lakewarden", "supergroup")
+        superuser.set_permission(name, 0o700)
+
+
 class Stack:
     """Running servers with their files under `var`. Build one with `embedded` or `full`."""
 
@@ -272,20 +286,12 @@ class Stack:
 
     def _make_lake_root(self) -> None:
         """Make the folders that somebody must own before the first database is made."""
-        wanted = ("user/hive/warehouse", "lakewarden/backup", "lakewarden/spool", "tmp")
         if self.hdfs is None:
-            for name in wanted:
+            for name in _FOLDERS:
                 (self.var / "lake" / name).mkdir(parents=True, exist_ok=True)
             (self.var / "lake" / "lakewarden").chmod(0o700)
             return
-        client = self._superuser(self.hdfs)
-        for name in wanted:
-            client.mkdirs(f"/{name}", 0o755, create_parent=True)
-        client.set_permission("/user", 0o777)
-        client.set_permission("/tmp", 0o1777)  # noqa: S108  (a folder of the lake)
-        for name in ("/lakewarden", "/lakewarden/backup", "/lakewarden/spool"):
-            client.set_owner(name, "lakewarden", "supergroup")
-            client.set_permission(name, 0o700)
+        make_lake_folders(self._superuser(self.hdfs))
 
     def _superuser(self, hdfs: Hdfs) -> Client:
         """Return HDFS as the user that runs its NameNode."""

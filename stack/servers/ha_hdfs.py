@@ -100,7 +100,7 @@ class HaHdfs:
     # -- life ------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Start every process; returns when the first NameNode is active and has its DataNode."""
+        """Start every process; returns when the first NameNode is active and both could be."""
         self._write_configuration()
         self.storage.start()
         self.storage.process.wait_until(self._answers, timeout_seconds=60)
@@ -109,7 +109,7 @@ class HaHdfs:
         self.activate("nn1")
         self.nodes["nn2"].start()
         self.nodes["nn2"].wait_ready(60)
-        self.wait_operational("nn1")
+        self._wait_both()
 
     def stop(self) -> None:
         """End every process; twice does nothing."""
@@ -158,12 +158,33 @@ class HaHdfs:
         for name in list(self._stopped):
             self.resume(name)
         first, second = (self.state(name) for name in NAME_NODES)
-        if (first, second) == ("active", "standby"):
-            return
-        with ThreadPoolExecutor() as both:
-            list(both.map(self.bring_back, NAME_NODES))
-        self.activate("nn1")
-        self.wait_operational("nn1")
+        if (first, second) != ("active", "standby"):
+            with ThreadPoolExecutor() as both:
+                list(both.map(self.bring_back, NAME_NODES))
+            self.activate("nn1")
+        self._wait_both()
+
+    def fail_over(self, how: str) -> None:
+        """Let the active NameNode die (`dies`), freeze (`freezes`) or step back (`hands over`).
+
+        The other one is active afterwards.
+        """
+        active, other = sorted(NAME_NODES, key=lambda name: self.state(name) != "active")
+        {"dies": self.kill, "freezes": self.freeze, "hands over": self.retire}[how](active)
+        self.activate(other)
+
+    def recover(self) -> None:
+        """Have the NameNode that is not active anew as a standby that could be, after a failover.
+
+        Of two that both believe that they are active, the frozen one is made to know better.
+        """
+        for name in list(self._stopped):
+            self._stopped.discard(name)
+            self.kill(name)
+        for name in NAME_NODES:
+            if self.state(name) not in ("active", "standby"):
+                self.bring_back(name)
+        self._wait_both()
 
     def wait_operational(self, name: str) -> None:
         """Wait until a NameNode has left its safe mode and knows the DataNode."""
@@ -172,6 +193,11 @@ class HaHdfs:
         )
 
     # -- inside ----------------------------------------------------------------------------
+
+    def _wait_both(self) -> None:
+        """Wait until neither is in safe mode: a successor that is takes no edit, whoever asks."""
+        for name in NAME_NODES:
+            self.wait_operational(name)
 
     def _answers(self) -> bool:
         try:
