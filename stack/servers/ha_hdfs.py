@@ -155,14 +155,17 @@ class HaHdfs:
 
     def mend(self) -> None:
         """Have both NameNodes alive again and the first one active, as after `start`."""
-        for name in list(self._stopped):
-            self.resume(name)
+        self.recover()
         first, second = (self.state(name) for name in NAME_NODES)
-        if (first, second) != ("active", "standby"):
+        if first == second == "active":
             with ThreadPoolExecutor() as both:
                 list(both.map(self.bring_back, NAME_NODES))
-            self.activate("nn1")
-        self._wait_both()
+            self._wait_both()
+        elif first == "active":
+            return
+        elif second == "active":
+            self.retire("nn2")
+        self.activate("nn1")
 
     def fail_over(self, how: str) -> None:
         """Let the active NameNode die (`dies`), freeze (`freezes`) or step back (`hands over`).
@@ -174,9 +177,9 @@ class HaHdfs:
         self.activate(other)
 
     def recover(self) -> None:
-        """Have the NameNode that is not active anew as a standby that could be, after a failover.
+        """Have both NameNodes alive after a failover, whichever of them is active now.
 
-        Of two that both believe that they are active, the frozen one is made to know better.
+        A frozen one is started anew: it would go on as if it were active still.
         """
         for name in list(self._stopped):
             self._stopped.discard(name)
