@@ -108,7 +108,7 @@ class HaHdfs:
     # -- life ------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Start every process; returns when the first NameNode is active and has its DataNode."""
+        """Start every process; returns when the first NameNode is active and both could be."""
         self._write_configuration()
         self.storage.start()
         self.storage.process.wait_until(self._answers, timeout_seconds=60)
@@ -117,7 +117,7 @@ class HaHdfs:
         self.activate("nn1")
         self.nodes["nn2"].start()
         self.nodes["nn2"].wait_ready(60)
-        self.wait_operational("nn1")
+        self._wait_both()
 
     def stop(self) -> None:
         """End every process; twice does nothing."""
@@ -163,15 +163,39 @@ class HaHdfs:
 
     def mend(self) -> None:
         """Have both NameNodes alive again and the first one active, as after `start`."""
-        for name in list(self._stopped):
-            self.resume(name)
+        self.recover()
         first, second = (self.state(name) for name in NAME_NODES)
-        if (first, second) == ("active", "standby"):
+        if first == second == "active":
+            with ThreadPoolExecutor() as both:
+                list(both.map(self.bring_back, NAME_NODES))
+            self._wait_both()
+        elif first == "active":
             return
-        with ThreadPoolExecutor() as both:
-            list(both.map(self.bring_back, NAME_NODES))
+        elif second == "active":
+            self.retire("nn2")
         self.activate("nn1")
-        self.wait_operational("nn1")
+
+    def fail_over(self, how: str) -> None:
+        """Let the active NameNode die (`dies`), freeze (`freezes`) or step back (`hands over`).
+
+        The other one is active afterwards.
+        """
+        active, other = sorted(NAME_NODES, key=lambda name: self.state(name) != "active")
+        {"dies": self.kill, "freezes": self.freeze, "hands over": self.retire}[how](active)
+        self.activate(other)
+
+    def recover(self) -> None:
+        """Have both NameNodes alive after a failover, whichever of them is active now.
+
+        A frozen one is started anew: it would go on as if it were active still.
+        """
+        for name in list(self._stopped):
+            self._stopped.discard(name)
+            self.kill(name)
+        for name in NAME_NODES:
+            if self.state(name) not in ("active", "standby"):
+                self.bring_back(name)
+        self._wait_both()
 
     def wait_operational(self, name: str) -> None:
         """Wait until a NameNode has left its safe mode and knows the DataNode."""
@@ -180,6 +204,11 @@ class HaHdfs:
         )
 
     # -- inside ----------------------------------------------------------------------------
+
+    def _wait_both(self) -> None:
+        """Wait until neither is in safe mode: a successor that is takes no edit, whoever asks."""
+        for name in NAME_NODES:
+            self.wait_operational(name)
 
     def _answers(self) -> bool:
         try:

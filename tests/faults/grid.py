@@ -2,7 +2,8 @@
 
 `python -m tests.faults.grid LAKES_JSON RESULTS [--slice TEXT] [--limit N]` goes on where an earlier
 run stopped and prints cases run of cases possible. For LAKES_JSON, `embedded` and `full` start a
-stack for as long as the grid runs.
+stack for as long as the grid runs; `available` starts one with two NameNodes, for the cells with a
+failover.
 """
 
 import argparse
@@ -11,13 +12,16 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from portal.connectors.lake_config import LakeConfig, load_lakes
+from stack.ha_stack import HaStack
+from stack.servers.ha_hdfs import HaHdfs
 from stack.stack import Stack
+from tests.faults.failover import failover_points, run_failover
 from tests.faults.scene import Scene, expect_killed
 from tests.faults.unsure import POINTS, run_outcome_unknown, unsure_points
 from tests.support.act_restores import restore
@@ -50,6 +54,7 @@ UNDO_STEPS = (
     "table",
 )
 _OUTCOME_UNKNOWN = (*POINTS, "waited")
+_FAILOVER = "-failover"
 SHAPES = tuple(itertools.product(("table", "parts"), ("managed", "external")))
 
 
@@ -80,6 +85,25 @@ def all_cases() -> list[Case]:
         for shape, ownership in SHAPES
         for case in (*_killed(shape, ownership), *_outcome_unknown(shape, ownership))
     ]
+
+
+def failover_cases() -> list[Case]:
+    """Return the cells that need two NameNodes: all steps of drop, restore and undo."""
+    return [
+        Case(f"{kind}{_FAILOVER}", point, shape, ownership, approved)
+        for shape, ownership in SHAPES
+        for kind, steps, call in _failing_over(shape)
+        for step in steps
+        for point in failover_points(step, call)
+        for approved in ((True, False) if kind == "drop" else (True,))
+    ]
+
+
+def _failing_over(shape: str) -> Iterator[tuple[str, Sequence[str], str]]:
+    yield "drop", DROP_STEPS, "drop"
+    yield "restore", RESTORE_STEPS, "register"
+    yield "restore-as", RESTORE_STEPS, "register"
+    yield "undo", UNDO_STEPS[: None if shape == "parts" else -1], "drop"
 
 
 def widest_first(cases: Iterable[Case]) -> list[Case]:
@@ -130,10 +154,17 @@ def _extras_calls(step: str) -> Iterator[str]:
         yield from ("send:kill:2", "send:kill:3")
 
 
-def run_case(config: LakeConfig, case: Case) -> None:
-    """Run one case to its end; Broken names the invariant that did not hold."""
+def run_case(config: LakeConfig, case: Case, *, ha: HaHdfs | None = None) -> None:
+    """Run one case to its end; Broken names the invariant that did not hold.
+
+    A case with a failover needs the lake's name service.
+    """
     scene = Scene(config, shape=case.shape, ownership=case.ownership)
     try:
+        if ha is not None:
+            kind = case.kind.removesuffix(_FAILOVER)
+            run_failover(scene, kind, case.point, approved=case.approved, ha=ha)
+            return
         if case.kind in _OUTCOME_UNKNOWN:
             run_outcome_unknown(scene, case.kind, case.point, approved=case.approved)
             return
@@ -183,24 +214,28 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--slice", default="", help="only cases whose name contains this")
     parser.add_argument("--limit", type=int, default=10_000)
     given = parser.parse_args(argv)
-    with _lake(given.lakes) as config:
-        return _run(config, given)
+    with _lake(given.lakes) as (config, ha):
+        return _run(config, given, ha)
 
 
 @contextmanager
-def _lake(lakes: str) -> Iterator[LakeConfig]:
+def _lake(lakes: str) -> Iterator[tuple[LakeConfig, HaHdfs | None]]:
     """Yield the lake of a file, or one on a stack that stands as long as it is used."""
-    starts = {"embedded": Stack.embedded, "full": Stack.full}
+    starts: dict[str, Callable[[Path], Stack]] = {
+        "embedded": Stack.embedded,
+        "full": Stack.full,
+        "available": HaStack.available,
+    }
     if lakes not in starts:
-        yield load_lakes(Path(lakes))["main"]
+        yield load_lakes(Path(lakes))["main"], None
         return
     with tempfile.TemporaryDirectory() as home, starts[lakes](Path(home)) as stack:
-        yield stack.config("main")
+        yield stack.config("main"), stack.ha if isinstance(stack, HaStack) else None
 
 
-def _run(config: LakeConfig, given: argparse.Namespace) -> int:
+def _run(config: LakeConfig, given: argparse.Namespace, ha: HaHdfs | None) -> int:
     known = _known(given.results)
-    cases = all_cases()
+    cases = failover_cases() if ha is not None else all_cases()
     wanted = [
         case for case in widest_first(cases) if given.slice in case.name and case.name not in known
     ]
@@ -209,7 +244,7 @@ def _run(config: LakeConfig, given: argparse.Namespace) -> int:
         for case in wanted[: given.limit]:
             started, problem = time.monotonic(), ""
             try:
-                run_case(config, case)
+                run_case(config, case, ha=ha)
             except Exception as error:
                 problem, failed = f"{type(error).__name__}: {error}", failed + 1
             row = {"case": case.name, "problem": problem, "s": round(time.monotonic() - started, 1)}

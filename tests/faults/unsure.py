@@ -1,7 +1,8 @@
 """The cells of the fault grid in which nothing dies: lost answers, and changes while settle waits.
 
 Each runs in this process. "unanswered" is done but never answered, "repeated" is answered by the
-client's own second try, "unsent" never reached the server.
+client's own second try, "unsent" never reached the server. After "silent" and "silent-unsent" the
+file system answers nothing until the run has ended, as while no NameNode is active.
 """
 
 import itertools
@@ -27,10 +28,18 @@ from portal.safety.fence import move_directory, open_fence
 from tests.faults.scene import Broken, Scene
 from tests.support.act_lake import LEASE, ActLake, TestRules
 from tests.support.act_restores import make_places, restore
-from tests.support.lost_answers import losing, repeated, silent_metastore, unanswered
+from tests.support.lost_answers import (
+    falling_silent,
+    losing,
+    repeated,
+    silent_metastore,
+    unanswered,
+)
 from tests.support.moves import move_order, move_rules, moves_of, seal_moves
 
-_RENAMES = ("unanswered", "repeated", "unsent")
+_SILENT = ("silent", "silent-unsent")
+_RENAMES = ("unanswered", "repeated", "unsent", *_SILENT)
+_FILE_CALLS = ("unanswered", "unsent", *_SILENT)
 _CALLS = ("unanswered", "unsent")
 # What of an acting run's effects can lose its answer, by kind of case.
 POINTS = {
@@ -39,7 +48,7 @@ POINTS = {
     "restore-as-lost": {"rename": _RENAMES, "register": _CALLS},
     "undo-lost": {"rename": _RENAMES, "drop": _CALLS},
     "move-lost": {"rename": _RENAMES, "place": _RENAMES, "alter": _CALLS},
-    "purge-lost": {"file": _CALLS, "directory": _CALLS, "retire": _RENAMES},
+    "purge-lost": {"file": _FILE_CALLS, "directory": _FILE_CALLS, "retire": _RENAMES},
     "settle-lost": {"rename": _RENAMES, "drop": _CALLS},
     "settle-move-lost": {"rename": _RENAMES, "alter": _CALLS},
 }
@@ -62,7 +71,7 @@ class OutcomeUnknown:
 
     def lose(self, lake: ActLake) -> list[Any]:
         """Wrap the lake's adapters; returns the wrappers, of which one must be met."""
-        sent = self.how != "unsent"
+        sent = not self.how.endswith("unsent")
         if self.effect in _METHODS:
             wrapped = []
             for method in _METHODS[self.effect]:
@@ -70,6 +79,9 @@ class OutcomeUnknown:
                 wrapped.append(lake.metastore)
             return wrapped
         method = _FILES.get(self.effect, "rename")
+        if self.how in _SILENT:
+            lake.fs = falling_silent(lake.fs, method, sent=sent, when=_WHEN[self.effect])
+            return [lake.fs]
         error = repeated() if self.how == "repeated" else unanswered()
         lake.fs = losing(lake.fs, method, error=error, sent=sent, when=_WHEN[self.effect])
         return [lake.fs]

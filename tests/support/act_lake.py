@@ -223,7 +223,9 @@ class ActLake:
             # Only the superuser may give files away; the acting user must keep what is not its own.
             superuser: FileSystem = self.fs
             if self.config.kerberos is None:
-                superuser = HdfsFileSystem(directory.authority, user=getpass.getuser())
+                superuser = HdfsFileSystem(
+                    directory.authority, user=getpass.getuser(), settings=self.config.hadoop_conf
+                )
             superuser.set_owner(directory.child("_SUCCESS"), "alice", "analysts")
             superuser.set_acl(directory.child(".hidden.crc"), _ACL)
 

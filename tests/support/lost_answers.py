@@ -45,6 +45,34 @@ def between(
     return _Wrapped(real, method, strike, nth, when)
 
 
+def falling_silent(
+    real: Any, method: str, *, sent: bool = True, when: When = lambda *_args: True
+) -> Any:
+    """Wrap a file system: a call is done (or not even `sent`), and from then on nothing answers."""
+    return _Silent(real, method, sent=sent, when=when)
+
+
+class _Silent:
+    def __init__(self, real: Any, method: str, *, sent: bool, when: When) -> None:
+        self._real, self._method, self._is_sent, self._when = real, method, sent, when
+        self.is_struck = False
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._real, name)
+
+        def ask(*args: Any, **options: Any) -> Any:
+            if self.is_struck:
+                raise no_name_node()
+            if name != self._method or not self._when(*args):
+                return call(*args, **options)
+            self.is_struck = True
+            if self._is_sent:
+                call(*args, **options)
+            raise no_name_node()
+
+        return ask
+
+
 class _Wrapped:
     def __init__(
         self, real: Any, method: str, strike: Callable[..., Any], nth: int, when: When
@@ -71,6 +99,13 @@ class _Wrapped:
 def unanswered() -> ExternalFailure:
     """Return what the file system adapter raises for a rename that was never answered."""
     return lost_answer(_NOWHERE, _NOWHERE, "time-out")
+
+
+def no_name_node() -> ExternalFailure:
+    """Return what it raises for any call while no NameNode is active, a lost rename among them."""
+    return ExternalFailure(
+        "fs.failed", "No NameNode answers.", service="filesystem", retryable=True
+    )
 
 
 def repeated() -> PortalError:

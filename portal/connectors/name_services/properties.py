@@ -18,22 +18,26 @@ def name_nodes(conf: Mapping[str, str], service: str) -> tuple[str, ...]:
 
 
 def derived_aliases(conf: Mapping[str, str]) -> dict[str, str]:
-    """Return the name service that each NameNode's address stands for, and each one for itself.
+    """Return what each name of a name service stands for: the one name that clients can open.
 
-    The port of HDFS is left out of addresses that have the default one, so the bare host is a name
-    of the service, too.
+    That is the service's own name where its NameNodes have ids; a NameNode without one is known to
+    clients by its address alone. The port of HDFS is left out of addresses that have the default
+    one, so the bare host is a name of the service, too.
     """
     found = {}
     for service in _services(conf):
-        found[service.lower()] = service.lower()
+        name = service.lower()
+        if not name_nodes(conf, service):
+            name = conf.get(f"{_ADDRESSES[0]}.{service}", "").strip().lower() or name
+        found[service.lower()] = name
         for key in _keys(conf, service):
             address = conf.get(key, "").strip().lower()
             if not address:
                 continue
-            found[address] = service.lower()
+            found[address] = name
             host, _, port = address.rpartition(":")
             if key.startswith(_ADDRESSES[0]) and port == _DEFAULT_PORT:
-                found[host] = service.lower()
+                found[host] = name
     return found
 
 

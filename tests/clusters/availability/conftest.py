@@ -1,4 +1,4 @@
-"""The name service of this tier, with both NameNodes alive and the first one active each time."""
+"""The lake of this tier: both NameNodes alive and the first one active before each test."""
 
 import uuid
 from collections.abc import Iterator
@@ -8,27 +8,22 @@ import pytest
 
 from portal.connectors.hdfs_filesystem import HdfsFileSystem
 from portal.lake.paths import LakePath
-from stack.ledger import Ledger
+from stack.ha_stack import HaStack
 from stack.servers.ha_hdfs import HaHdfs
 
 
 @pytest.fixture(scope="session")
-def name_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HaHdfs]:
-    """Two NameNodes, running."""
-    home = tmp_path_factory.mktemp("ha")
-    hdfs = HaHdfs(home, ledger=Ledger(home / "stack.json"))
-    try:
-        hdfs.start()
-        yield hdfs
-    finally:
-        hdfs.stop()
+def available(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HaStack]:
+    """A running lake on a name service with two NameNodes, and a second service beside it."""
+    with HaStack.available(tmp_path_factory.mktemp("available")) as stack:
+        yield stack
 
 
 @pytest.fixture
-def ha(name_service: HaHdfs) -> HaHdfs:
+def ha(available: HaStack) -> HaHdfs:
     """The name service as it was in the beginning, whatever an earlier test did to it."""
-    name_service.mend()
-    return name_service
+    available.ha.mend()
+    return available.ha
 
 
 @dataclass

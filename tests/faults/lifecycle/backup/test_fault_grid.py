@@ -55,6 +55,18 @@ _OUTCOME_UNKNOWN = [
     Case("settle-move-lost", "alter:unanswered", "table", "managed", approved=True),
     Case("purge-lost", "file:unanswered", "parts", "managed", approved=True),
     Case("purge-lost", "retire:unanswered", "table", "managed", approved=True),
+    # A failover that lasts: the driver gets no word of what it did, and none of anything else.
+    Case("drop-lost", "rename:silent", "table", "managed", approved=True),
+    Case("drop-lost", "rename:silent", "parts", "external", approved=False),
+    Case("drop-lost", "rename:silent-unsent", "parts", "managed", approved=True),
+    Case("restore-lost", "rename:silent", "parts", "external", approved=True),
+    Case("restore-as-lost", "rename:silent-unsent", "table", "managed", approved=True),
+    Case("undo-lost", "rename:silent", "table", "external", approved=True),
+    Case("move-lost", "place:silent", "parts", "managed", approved=True),
+    Case("settle-lost", "rename:silent", "table", "external", approved=False),
+    Case("settle-move-lost", "rename:silent", "parts", "managed", approved=False),
+    Case("purge-lost", "file:silent", "table", "managed", approved=True),
+    Case("purge-lost", "retire:silent", "parts", "external", approved=True),
     *(
         Case("waited", change, ("parts", "table")[n % 2], "managed", approved=n < 2)
         for n, change in enumerate(CHANGES)

@@ -25,9 +25,20 @@ def _lake(**more: object) -> LakeConfig:
 def test_each_name_node_is_another_name_of_its_service() -> None:
     assert derived_aliases(CONF) == {
         **{"lake": "lake", "master1:8020": "lake", "master1": "lake", "master1:9870": "lake"},
-        **{"master2:9000": "lake", "cold": "cold", "archive:8020": "cold", "archive": "cold"},
+        **{"master2:9000": "lake"},
+        # Clients know a service whose NameNode has no id by the NameNode's address alone.
+        **dict.fromkeys(("cold", "archive:8020", "archive"), "archive:8020"),
     }
     assert derived_aliases({}) == {}
+
+
+def test_a_service_is_known_by_its_own_name_where_it_has_one_name_node_with_an_id() -> None:
+    conf = {
+        "dfs.nameservices": "cold",
+        "dfs.ha.namenodes.cold": "nn1",
+        "dfs.namenode.rpc-address.cold.nn1": "archive:8020",
+    }
+    assert set(derived_aliases(conf).values()) == {"cold"}
 
 
 @pytest.mark.parametrize(
