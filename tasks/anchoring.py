@@ -6,7 +6,8 @@ from datetime import datetime
 from django.conf import settings
 
 from portal.access.lakes import all_lakes
-from portal.access.models import ADMIN, User
+from portal.access.models import User
+from portal.access.roles.domain import ADMIN
 from portal.audit.anchors import anchor_take, newest_anchor
 from portal.lake.errors import PortalError
 from portal.notices.services import Mail, notice_queue

@@ -38,7 +38,7 @@ from lifecycle.planning.services.approved_runs import (
 )
 from lifecycle.rules.selectors.path_rules import path_rules
 from portal.access.lakes import job_environment
-from portal.access.models import STAFF
+from portal.access.roles.domain import STAFF
 from portal.runs.execution.settling import will_try_again
 from portal.runs.kinds import registry as run_kinds
 from portal.runs.models import Run

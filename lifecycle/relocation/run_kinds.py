@@ -38,7 +38,7 @@ from lifecycle.relocation.services.plans import DRAW_KIND, FIXES, fix_move
 from lifecycle.relocation.services.store import fix_draw
 from lifecycle.rules.selectors.path_rules import path_rules
 from portal.access.lakes import job_environment
-from portal.access.models import STAFF
+from portal.access.roles.domain import STAFF
 from portal.runs.execution.settling import will_try_again
 from portal.runs.kinds import registry as run_kinds
 from portal.runs.kinds.ticks import Tick, register_tick

@@ -17,7 +17,7 @@ from lifecycle.restore_tests.services.restore_tests import (
     restore_test_wanted,
 )
 from lifecycle.restore_tests.services.results import restore_test_ingest
-from portal.access.models import STAFF
+from portal.access.roles.domain import STAFF
 from portal.runs.domain import Schedule
 from portal.runs.execution.settling import will_try_again
 from portal.runs.kinds.registry import RunKind, register

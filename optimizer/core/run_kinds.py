@@ -15,7 +15,7 @@ from optimizer.core.services.dispatcher import choose, claim
 from optimizer.core.services.maintainers import TableMaintainer, maintainer_of
 from optimizer.core.services.results import reclaim, results_ingest, sent_of
 from optimizer.core.services.task_lifecycle import stop_requests
-from portal.access.models import STAFF
+from portal.access.roles.domain import STAFF
 from portal.runs.domain import RunState, Schedule
 from portal.runs.kinds.registry import RunKind, write_cancel
 from portal.runs.kinds.ticks import Tick, register_tick

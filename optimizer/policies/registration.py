@@ -1,7 +1,7 @@
 """Registers `optimizer.policies` with the platform."""
 
-from portal.access.models import STAFF
 from portal.access.registry import Page, register_page
+from portal.access.roles.domain import STAFF
 
 
 def register() -> None:

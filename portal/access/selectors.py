@@ -1,21 +1,41 @@
-"""Queries of people by what they may do."""
+"""Queries of people by what they may do on a lake."""
 
 from collections.abc import Collection
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
-from portal.access.models import ROLES, User
+from portal.access.models import LakeRole, User
+from portal.access.roles.domain import ROLES, RoleGrant
+
+
+def people_of_lake(roles: Collection[str], lake: str) -> QuerySet[User]:
+    """Return the active people who have one of the roles on a lake, by name.
+
+    Every mail, count and list of those who keep a lake begins here. Without a lake (empty) they
+    have it on all lakes.
+    """
+    limited = LakeRole.objects.filter(role__in=roles, lake=lake)
+    chosen = Q(groups__name__in=roles) | Q(pk__in=limited.values("user"))
+    return User.objects.filter(chosen, is_active=True).distinct().order_by("username")
 
 
 def people_with_roles(roles: Collection[str], *, also: Collection[str] = ()) -> list[User]:
-    """Return the active people in any of the roles, and those named, by name.
+    """Return the active people in any of the roles on any lake, and those named, by name.
 
-    Two queries for any number of people; each has their roles read already.
+    Three queries for any number of people; each has their roles read already.
     """
-    chosen = Q(groups__name__in=roles) | Q(username__in=also)
+    limited = LakeRole.objects.filter(role__in=roles)
+    chosen = Q(groups__name__in=roles) | Q(username__in=also) | Q(pk__in=limited.values("user"))
     rows = User.objects.filter(chosen, is_active=True).distinct().order_by("username")
-    found = list(rows.prefetch_related("groups"))
+    found = list(rows.prefetch_related("groups", "lake_roles"))
     for one in found:
         # The property would ask for each person again.
-        one.__dict__["roles"] = frozenset(group.name for group in one.groups.all()) & ROLES
+        one.__dict__["grants"] = read_along(one)
     return found
+
+
+def read_along(person: User) -> frozenset[RoleGrant]:
+    """Return the roles of a person whose groups and lake roles were read with the list."""
+    everywhere = {RoleGrant(group.name) for group in person.groups.all() if group.name in ROLES}
+    limited = {RoleGrant(row.role, row.lake) for row in person.lake_roles.all()}
+    return frozenset(everywhere | limited)

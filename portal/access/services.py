@@ -9,7 +9,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models.functions import Lower
 
-from portal.access.models import ROLES, DatabaseAdministrator, User
+from portal.access.models import DatabaseAdministrator, User
+from portal.access.roles.domain import ROLES
 from portal.connectors.directory import Directory
 from portal.lake.errors import RuleViolation
 

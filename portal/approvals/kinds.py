@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from portal.access.models import ADMIN
+from portal.access.roles.domain import ADMIN
 from portal.approvals.models import Approval
 from portal.lake.errors import NotVisible
 

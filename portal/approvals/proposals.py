@@ -15,7 +15,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.urls import reverse
 
-from portal.access.models import ADMIN, User
+from portal.access.models import User
+from portal.access.roles.domain import ADMIN
 from portal.approvals.changes import Compared, stale_content
 from portal.approvals.domain import ApprovalState, DecisionInput, DecisionKind
 from portal.approvals.kinds import ApprovalKind, register

@@ -6,7 +6,8 @@ from pathlib import Path
 from django.conf import settings
 from django.db.models import QuerySet
 
-from portal.access.models import STAFF, User
+from portal.access.models import User
+from portal.access.roles.domain import STAFF
 from portal.connectors.directory import directory_read
 from portal.notices.addresses import address_problem
 from portal.people.deprovisioning import departed

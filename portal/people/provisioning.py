@@ -138,7 +138,7 @@ def sessions_end(user: User) -> None:
     """
     user.set_unusable_password()
     user.save(update_fields=["password"])
-    user.__dict__.pop("roles", None)
+    user.__dict__.pop("grants", None)
 
 
 def _no_group(identity: Identity) -> NotAllowed:

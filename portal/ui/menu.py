@@ -1,7 +1,7 @@
 """Menu entries that no area owns, and the platform's own pages in them."""
 
-from portal.access.models import STAFF
 from portal.access.registry import GEAR, Entry, Page, register_entry, register_page
+from portal.access.roles.domain import STAFF
 from portal.ui.cards import n_approvals, n_failed_runs
 
 ENTRIES = (

@@ -2,7 +2,8 @@
 
 import django_filters as filters
 
-from portal.access.models import ROLES, OwnerMapping, User
+from portal.access.models import OwnerMapping, User
+from portal.access.roles.domain import ROLES
 from portal.people.domain import Way
 from portal.people.models import ApiToken
 from portal.people.selectors import HERE, LEFT

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.access.models import STAFF
+from portal.access.roles.domain import STAFF
 from portal.runs.domain import RunState
 from portal.ui.charts.figures import Axes, Chart, bar_chart
 from portal.ui.frame.context import current_lake, person

@@ -10,7 +10,7 @@ from typing import Any
 from django.utils import timezone
 
 from portal.access.lakes import get_lake
-from portal.access.models import STAFF
+from portal.access.roles.domain import STAFF
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure, PortalError
 from portal.runs.domain import RunState, Schedule

@@ -4,8 +4,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from portal.access.models import STAFF
 from portal.access.registry import Page, register_page
+from portal.access.roles.domain import STAFF
 
 
 def register_pages() -> None:

@@ -11,7 +11,8 @@ from lifecycle.drop.services.execution import plans_start_due
 from lifecycle.drop.services.plans import plan_request
 from lifecycle.inventory.services.scan import scan_request_daily
 from lifecycle.models import DatabaseSetting, DropPlan
-from portal.access.models import ADMIN, User
+from portal.access.models import User
+from portal.access.roles.domain import ADMIN
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.clock import day_of
 from portal.lake.names import TableName

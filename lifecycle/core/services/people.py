@@ -7,7 +7,8 @@ from django.conf import settings
 
 from lifecycle.models import TableFinding
 from lifecycle.notices.domain.notice import Responsible, people_behind, responsible_for
-from portal.access.models import ADMIN, OPERATOR, DatabaseAdministrator, User
+from portal.access.models import DatabaseAdministrator, User
+from portal.access.roles.domain import ADMIN, OPERATOR
 from portal.connectors.directory import directory_read
 from portal.notices.addresses import address_problem
 from portal.people.deprovisioning import departed

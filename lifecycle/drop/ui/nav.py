@@ -8,8 +8,8 @@ from lifecycle.drop.selectors.plans import deletion_requests_visible, plans_unde
 from lifecycle.drop.services.plans import PLANS
 from lifecycle.drop.services.standing_rules import RULES
 from lifecycle.models import DeletionRequest, DropPlan, PlanState
-from portal.access.models import STAFF
 from portal.access.registry import Card, Page, register_home_card, register_page
+from portal.access.roles.domain import STAFF
 from portal.ui.frame.context import lake_or_none, person
 from portal.ui.frame.states import Badge, register_badges
 from portal.ui.proposals import decide_card

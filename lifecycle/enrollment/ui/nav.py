@@ -2,8 +2,8 @@
 
 from lifecycle.enrollment.services.enrollments import ENROLLMENTS
 from lifecycle.policies.domain.states import EnrollmentItemState, EnrollmentState
-from portal.access.models import STAFF
 from portal.access.registry import Page, register_home_card, register_page
+from portal.access.roles.domain import STAFF
 from portal.ui.frame.states import Badge, register_badges
 from portal.ui.proposals import decide_card
 

@@ -5,8 +5,8 @@ from django.http import HttpRequest
 from lifecycle.core.ui.links import list_url
 from lifecycle.guard.domain import Outcome
 from lifecycle.guard.selectors import policy_events_visible
-from portal.access.models import STAFF
 from portal.access.registry import GEAR, Card, Page, register_home_card, register_page
+from portal.access.roles.domain import STAFF
 from portal.catalog.services.registry import register_trace_link
 from portal.ui.frame.context import lake_or_none, person
 from portal.ui.frame.states import Badge, register_badges

@@ -6,7 +6,8 @@ A scan is a run of kind `lifecycle.scan`. One that fails leaves the last whole p
 from datetime import datetime
 
 from portal.access.lakes import get_lake
-from portal.access.models import STAFF, User
+from portal.access.models import User
+from portal.access.roles.domain import STAFF
 from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed
 from portal.lake.reasons import check_text

@@ -12,7 +12,7 @@ from lifecycle.inventory.selectors.due_days import due_by_day
 from lifecycle.inventory.selectors.findings import current_generation, trend
 from lifecycle.inventory.selectors.sizes import sizes_of
 from lifecycle.inventory.ui.charts import days_chart
-from portal.access.models import STAFF
+from portal.access.roles.domain import STAFF
 from portal.ui.charts.figures import Axes, Chart, bar_chart
 from portal.ui.charts.treemap import Leaf, treemap_chart
 from portal.ui.frame.context import current_lake, person

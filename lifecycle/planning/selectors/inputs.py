@@ -27,7 +27,8 @@ from lifecycle.models import (
 )
 from lifecycle.policies.models.policy import MIN_BACKUP_DAYS
 from lifecycle.rules.selectors.exceptions import no_longer_excepted
-from portal.access.models import ADMIN, DatabaseAdministrator, OwnerMapping, User
+from portal.access.models import DatabaseAdministrator, OwnerMapping, User
+from portal.access.roles.domain import ADMIN
 from portal.approvals.domain import DecisionKind
 from portal.approvals.selectors import decisions_of, requesters_shown
 from portal.approvals.sizes import Needed, plan_limit, plan_needed

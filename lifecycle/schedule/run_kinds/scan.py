@@ -22,7 +22,7 @@ from lifecycle.notices.services.week_ahead import week_ahead_queue
 from lifecycle.policies.services.exceptions import exceptions_lapse
 from lifecycle.rules.selectors.path_rules import path_rules
 from portal.access.lakes import job_environment
-from portal.access.models import STAFF
+from portal.access.roles.domain import STAFF
 from portal.access.services import directory_sync
 from portal.events.services import alarms_rescanned
 from portal.runs.domain import Schedule

@@ -1,8 +1,8 @@
 """Navigation of the queue, and who asked for the tasks of a run."""
 
 from optimizer.core.selectors.tasks import requesters_of_runs
-from portal.access.models import STAFF
 from portal.access.registry import Page, register_page
+from portal.access.roles.domain import STAFF
 from portal.ui.run_steps import register_run_cause
 
 

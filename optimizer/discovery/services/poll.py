@@ -12,7 +12,7 @@ from optimizer.core.services.maintainers import all_maintainers
 from optimizer.core.services.retention import tasks_forget
 from optimizer.discovery.domain import Polled, next_poll_at
 from portal.access.lakes import get_lake
-from portal.access.models import STAFF
+from portal.access.roles.domain import STAFF
 from portal.events.registry import Missed
 from portal.events.services import alarms_rescanned
 from portal.runs.domain import RunState, Schedule

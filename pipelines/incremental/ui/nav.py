@@ -7,8 +7,8 @@ from django.urls import reverse
 
 from pipelines.incremental.selectors.layers import troubled
 from pipelines.incremental.ui.schema_requests import requests_card
-from portal.access.models import STAFF
 from portal.access.registry import Card, Page, register_home_card, register_page
+from portal.access.roles.domain import STAFF
 from portal.ui.frame.context import lake_or_none, person
 from portal.ui.frame.states import Badge, register_badges
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from portal.access.models import STAFF
 from portal.access.registry import Page, register_page
+from portal.access.roles.domain import STAFF
 from portal.ui.frame.states import Badge, register_badges
 
 BADGES: Mapping[str, Badge] = {

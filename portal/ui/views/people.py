@@ -7,7 +7,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from portal.access.fresh import require_fresh
-from portal.access.models import ROLES, User
+from portal.access.models import User
+from portal.access.roles.domain import ROLES
 from portal.lake.errors import NotVisible
 from portal.people.deprovisioning import person_close, person_reopen
 from portal.people.selectors import people_all

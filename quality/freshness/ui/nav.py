@@ -6,7 +6,6 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.access.models import STAFF
 from portal.access.registry import (
     Card,
     Entry,
@@ -15,6 +14,7 @@ from portal.access.registry import (
     register_home_card,
     register_page,
 )
+from portal.access.roles.domain import STAFF
 from portal.ui.frame.context import lake_or_none, person
 from quality.freshness.selectors.expected import n_late
 from quality.freshness.ui.badges import register_state_badges

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from portal.access.models import ADMIN, OPERATOR, OwnerMapping, User
+from portal.access.models import OwnerMapping, User
+from portal.access.roles.domain import ADMIN, OPERATOR
 from portal.access.visibility import may_see
 from portal.notices.reached import people_reached
 from portal.people.deprovisioning import departed

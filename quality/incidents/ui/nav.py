@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 from django.urls import reverse
 
-from portal.access.models import STAFF
 from portal.access.registry import Card, Page, register_home_card, register_page
+from portal.access.roles.domain import STAFF
 from portal.ui.frame.context import lake_or_none, person
 from portal.ui.frame.states import Badge, register_badges
 from quality.incidents.selectors.incidents import ANY_UNCLOSED, n_unclosed

@@ -1,7 +1,7 @@
 """Navigation entry and words of the pages of clusters."""
 
-from portal.access.models import STAFF
 from portal.access.registry import Page, register_page
+from portal.access.roles.domain import STAFF
 from portal.ui.frame.states import Badge, register_badges
 
 _LOOKS = {

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.http import HttpRequest
 from django.utils import timezone
 
-from portal.access.models import STAFF
+from portal.access.roles.domain import STAFF
 from portal.ui.charts.figures import Axes, Chart, heat_chart
 from portal.ui.frame.context import current_lake, person
 from portal.ui.frame.states import badge_for

@@ -26,7 +26,8 @@ from lifecycle.models import (
     ScanSnapshot,
     TableFinding,
 )
-from portal.access.models import ADMIN, OPERATOR, DatabaseAdministrator, User
+from portal.access.models import DatabaseAdministrator, User
+from portal.access.roles.domain import ADMIN, OPERATOR
 from portal.notices.models import Notice, NoticeState
 from portal.runs.models import Run
 from portal.runs.requests.services import run_drive

@@ -9,8 +9,8 @@ from django.urls import reverse
 from optimizer.hudi.inspect.selectors.snapshots import Seen
 from optimizer.hudi.tables.selectors.tables import n_critical_tables
 from optimizer.models import HudiTable
-from portal.access.models import STAFF
 from portal.access.registry import Card, Page, register_home_card, register_page
+from portal.access.roles.domain import STAFF
 from portal.ui.frame.context import lake_or_none, person
 
 HUDI_TABS = (

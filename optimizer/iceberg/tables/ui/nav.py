@@ -7,8 +7,8 @@ from django.urls import reverse
 
 from optimizer.core.domain.bands import HealthBand
 from optimizer.iceberg.tables.selectors.tables import n_poor
-from portal.access.models import STAFF
 from portal.access.registry import Card, Page, register_home_card, register_page
+from portal.access.roles.domain import STAFF
 from portal.ui.frame.context import lake_or_none, person
 
 

@@ -5,7 +5,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from pipelines.cdc.control.selectors.numbers import troubled
-from portal.access.models import STAFF
 from portal.access.registry import (
     Card,
     Entry,
@@ -14,6 +13,7 @@ from portal.access.registry import (
     register_home_card,
     register_page,
 )
+from portal.access.roles.domain import STAFF
 from portal.ui.frame.context import lake_or_none, person
 from portal.ui.frame.states import Badge, register_badges
 

@@ -29,7 +29,8 @@ from lifecycle.backup.services.holds import hold_place
 from lifecycle.backup.services.settling import act_settle
 from lifecycle.restore.services.purges import last_chance_queue
 from lifecycle.schedule.run_kinds.clock import ProbeKind, PurgeKind
-from portal.access.models import ADMIN, User
+from portal.access.models import User
+from portal.access.roles.domain import ADMIN
 from portal.audit.models import AuditEvent
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath

@@ -20,7 +20,8 @@ from pytest_django import Settings
 
 from lifecycle.inventory.services.scan import scan_request
 from lifecycle.models import DatabaseSetting, LatestScan
-from portal.access.models import ADMIN, User
+from portal.access.models import User
+from portal.access.roles.domain import ADMIN
 from portal.audit.models import AuditEvent
 from portal.runs.models import Run, RunEvent
 from stack.stack import Stack

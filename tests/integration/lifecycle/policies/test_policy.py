@@ -41,7 +41,8 @@ from lifecycle.policies.services.request_params import (
     policy_set_request,
 )
 from lifecycle.policies.services.requests import policy_request_decide
-from portal.access.models import ADMIN, User
+from portal.access.models import User
+from portal.access.roles.domain import ADMIN
 from portal.approvals.domain import DecisionInput
 from portal.audit.models import AuditEvent
 from portal.lake.names import TableName

@@ -26,7 +26,8 @@ from lifecycle.models import (
 )
 from lifecycle.relocation.services.execution import fixes_start_due
 from lifecycle.relocation.services.plans import fix_decide, fix_request, fix_undo_request
-from portal.access.models import ADMIN, User
+from portal.access.models import User
+from portal.access.roles.domain import ADMIN
 from portal.approvals.domain import DecisionInput
 from portal.lake.paths import LakePath
 from portal.runs.models import Run

@@ -1,0 +1,1 @@
+"""The roles that people have, on all lakes or on one: rules, changes and lists."""
