@@ -93,6 +93,11 @@ class LakeConfig:
     """The queue on YARN by kind of run; `default` is for all other kinds."""
     spark_python: str = ""
     """A packed Python environment for drivers and executors on a cluster; empty: one is there."""
+    spark_properties_file: str = ""
+    """A 0600 file of Spark's properties that no list of processes may show; empty: there is none.
+
+    On the standalone master it holds spark.authenticate.secret.
+    """
     hadoop_user: str | None = None
     kerberos: Kerberos | None = None
     """As whom clients log in to a secured lake; None: nothing asks them for a proof."""

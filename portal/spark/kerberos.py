@@ -1,7 +1,8 @@
 """How a Spark program logs in to a lake with Kerberos: settings of the submission, environment.
 
 spark-submit logs in by the keytab before it starts anything, and Spark on YARN or Kubernetes gives
-its executors delegation tokens that it renews until the program ends.
+its executors delegation tokens that it renews until the program ends. On the standalone master the
+product's plug-in does both.
 """
 
 import os
@@ -9,6 +10,7 @@ from collections.abc import Mapping
 
 from portal.connectors.kerberos.settings import CONFIGURATION
 from portal.connectors.lake_config import LakeConfig
+from portal.spark.masters.standalone import is_standalone
 
 _JAVA_OPTIONS = (
     "spark.driver.extraJavaOptions",
@@ -21,12 +23,13 @@ def kerberos_settings(config: LakeConfig, settings: Mapping[str, str]) -> dict[s
     """Return the settings that a submission has besides `settings`; none without Kerberos.
 
     Raises:
-        ExternalFailure: `kerberos.standalone`, Spark's own master passes on no log-in.
+        ExternalFailure: `kerberos.standalone`, tokens would not be encrypted on the way.
     """
     kerberos = config.kerberos
     if kerberos is None:
         return {}
-    kerberos.check_master(config.spark_master)
+    properties_file = config.spark_properties_file
+    kerberos.check_master(config.spark_master, properties_file=properties_file)
     hive = "spark.hadoop.hive.metastore"
     found = {
         "spark.kerberos.principal": kerberos.principal,
@@ -56,6 +59,9 @@ def kerberos_environment(config: LakeConfig) -> dict[str, str]:
         "KRB5CCNAME": kerberos.cache,
         "KRB5_CLIENT_KTNAME": f"FILE:{kerberos.keytab}",
     }
+    if is_standalone(config):
+        # spark-submit does not log in there, and Spark takes the user's name before plug-ins do.
+        found["SPARK_USER"] = kerberos.user
     if CONFIGURATION in os.environ:
         found[CONFIGURATION] = os.environ[CONFIGURATION]
     if kerberos.krb5_conf:

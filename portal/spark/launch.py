@@ -25,6 +25,7 @@ from portal.spark.heartbeat import BEAT_VARIABLE, write_launched
 from portal.spark.kerberos import kerberos_environment, kerberos_settings
 from portal.spark.masters.hadoop_conf import hadoop_environment
 from portal.spark.masters.spool_access import spool_access
+from portal.spark.masters.standalone import properties_arguments, standalone_settings
 from portal.spark.process_table import group_members, host_identity, host_name, start_seconds
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -171,13 +172,14 @@ def submit_argv(
         "spark.yarn.maxAppAttempts": "1",
         "spark.speculation": "false",
     }
+    settings |= standalone_settings(config, settings)
     settings |= kerberos_settings(config, settings)
     argv = [
         str(_spark_home() / "bin" / "spark-submit"),
         "--master",
         config.spark_master,
     ]
-    argv += ["--name", tag]
+    argv += ["--name", tag, *properties_arguments(config)]
     for key, value in sorted(settings.items()):
         argv += ["--conf", f"{key}={value}"]
     if config.spark_jars:

@@ -20,6 +20,13 @@ _JAVA = (
 
 
 class _SparkServer(Server):
+    properties_file: Path | None = None
+    """Where it reads its properties, such as the secret that it shares with programs."""
+
+    def properties_arguments(self) -> Sequence[str]:
+        """Return the arguments that name the file, if there is one."""
+        return ("--properties-file", str(self.properties_file)) if self.properties_file else ()
+
     def environment(self) -> Mapping[str, str]:
         """Return what the package's servers need: without the Scala version every executor dies."""
         return {
@@ -50,6 +57,7 @@ class SparkMaster(_SparkServer):
         return [
             *(*_JAVA, "org.apache.spark.deploy.master.Master", "--host", LOOPBACK),
             *("--port", str(self.port), "--webui-port", str(self.web_port)),
+            *self.properties_arguments(),
         ]
 
 
@@ -78,6 +86,7 @@ class SparkWorker(_SparkServer):
         return [
             *(*_JAVA, "org.apache.spark.deploy.worker.Worker", "--host", LOOPBACK),
             *("--port", str(self.port), "--webui-port", str(self.web_port)),
+            *self.properties_arguments(),
             *(
                 "-c",
                 str(self.n_cores),

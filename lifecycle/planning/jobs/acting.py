@@ -28,6 +28,7 @@ from portal.lake.readiness import is_ready
 from portal.safety.failpoints import Failpoints
 from portal.safety.fence import Fence
 from portal.spark.job import JobContext
+from portal.spark.masters.executors import can_log_in
 
 # Below so many paths, or so many entries in all of them, a Spark job costs more than the driver's
 # own listing. The moment between a batch's first rename and its drop holds such a listing.
@@ -156,8 +157,13 @@ def wall_clock() -> datetime:
 
 
 def spread_lister(job: JobContext, fs: FileSystem) -> Lister:
-    """Return a lister that lets executors walk where much lies, and the driver elsewhere."""
+    """Return a lister that lets executors walk where much lies, and the driver elsewhere.
+
+    The driver walks alone where executors could not log in.
+    """
     here = list_here(fs)
+    if not can_log_in(job.config):
+        return here
     config = job.config.as_dict()
 
     def lister(paths: Sequence[LakePath]) -> dict[LakePath, list[FileStatus]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from portal.lake.errors import ExternalFailure
 
 CONFIGURATION = "KRB5_CONFIG"
+SHARED = "spark.authenticate.secret"
 _OTHERS = 0o077
 _lock = threading.Lock()
 
@@ -47,17 +48,20 @@ class Kerberos:
         """Return the metastore's principal on a host."""
         return self.metastore_principal.replace("_HOST", host.lower())
 
-    def check_master(self, master: str) -> None:
-        """Refuse Spark's own master, which passes on no log-in.
+    def check_master(self, master: str, *, properties_file: str) -> None:
+        """Refuse Spark's standalone master where tokens would go to executors in clear text.
 
         Raises:
             ExternalFailure: `kerberos.standalone`.
         """
-        if master.startswith("spark://"):
+        if not master.startswith("spark://"):
+            return
+        if problem := _problem_of(properties_file):
             raise ExternalFailure(
                 "kerberos.standalone",
-                f"Spark's standalone master {master} gives executors no tokens, so they cannot "
-                f"log in for {self.principal}. Use YARN, Kubernetes or a local master.",
+                f"Executors of the standalone master {master} get tokens for {self.principal}, "
+                f"which must be encrypted on the way: {problem}. Name a 0600 file with the "
+                f"master's {SHARED} as spark_properties_file in lakes.json.",
                 service="spark",
                 retryable=False,
                 principal=self.principal,
@@ -91,3 +95,16 @@ class Kerberos:
                 retryable=False,
                 principal=self.principal,
             )
+
+
+def _problem_of(properties_file: str) -> str:
+    if not properties_file:
+        return "spark_properties_file is not set"
+    try:
+        path = Path(properties_file)
+        names = [line.split("=")[0].split()[:1] for line in path.read_text("utf-8").splitlines()]
+        if path.stat().st_mode & _OTHERS:
+            return f"{path} is open to others"
+    except (OSError, UnicodeDecodeError) as error:
+        return f"{properties_file} cannot be read ({type(error).__name__})"
+    return "" if [SHARED] in names else f"{path} has no {SHARED}"

@@ -154,7 +154,7 @@ def _written(config: LakeConfig, place: str) -> _Answer:
 def _spark(config: LakeConfig) -> _Answer:
     master = config.spark_master
     if config.kerberos is not None:
-        config.kerberos.check_master(master)
+        config.kerberos.check_master(master, properties_file=config.spark_properties_file)
     if master.startswith("local"):
         return _Answer(_who(config), "runs on the workers' hosts")
     if master == "yarn":

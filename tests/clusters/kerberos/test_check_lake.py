@@ -25,7 +25,7 @@ def test_who_may_not_write_is_told_so(secured: KerberizedStack) -> None:
     assert "user=alice" in found["Backup root"].advice
 
 
-def test_a_standalone_master_is_told_to_be_another_one(secured: KerberizedStack) -> None:
+def test_a_standalone_master_without_a_secret_is_told_so(secured: KerberizedStack) -> None:
     config = replace(secured.config(), spark_master="spark://127.0.0.1:7077")
     (row,) = [row for row in check_lake(config) if row.system == "Spark master"]
     assert row.detail == "kerberos.standalone"

@@ -15,6 +15,8 @@ from portal.spark.launch import submit_argv
 from portal.spark.masters.hadoop_conf import HADOOP_CONFIGURATION
 from tests.support.lakes import local_lake
 
+_SHARED = "spark.authenticate.secret"
+
 
 @pytest.fixture
 def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LakeConfig:
@@ -35,14 +37,18 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LakeConfig:
     )
 
 
-def _settings(lake: LakeConfig, tmp_path: Path) -> dict[str, str]:
-    argv = submit_argv(
+def _argv(lake: LakeConfig, tmp_path: Path) -> list[str]:
+    return submit_argv(
         module="lifecycle.inventory.jobs.scan",
         tag="lw-1-1",
         spool="file:/spool",
         config=lake,
         log_file=tmp_path / "driver.log",
     )
+
+
+def _settings(lake: LakeConfig, tmp_path: Path) -> dict[str, str]:
+    argv = _argv(lake, tmp_path)
     confs = [text for flag, text in pairwise(argv) if flag == "--conf"]
     return dict(text.split("=", 1) for text in confs)
 
@@ -71,10 +77,51 @@ def test_options_of_the_lakes_own_stay_beside_the_realm(lake: LakeConfig, tmp_pa
     assert settings["spark.yarn.am.extraJavaOptions"] == realm
 
 
-def test_a_standalone_master_is_refused_with_a_reason(lake: LakeConfig, tmp_path: Path) -> None:
-    with pytest.raises(ExternalFailure, match="gives executors no tokens") as found:
-        _settings(replace(lake, spark_master="spark://host:7077"), tmp_path)
+@pytest.mark.parametrize(
+    ("text", "mode", "reason"),
+    [
+        (None, 0, "is not set"),
+        ("spark.authenticate.secret word", 0o640, "is open to others"),
+        ("spark.authenticate true\n# spark.authenticate.secret\n", 0o600, "has no spark.auth"),
+        ("", 0o600, "has no spark.auth"),
+    ],
+)
+def test_a_standalone_master_without_a_secret_is_refused_with_a_reason(
+    lake: LakeConfig, tmp_path: Path, text: str | None, mode: int, reason: str
+) -> None:
+    file = tmp_path / "spark.conf"
+    standalone = replace(lake, spark_master="spark://host:7077")
+    if text is not None:
+        file.write_text(text, encoding="utf-8")
+        file.chmod(mode)
+        standalone = replace(standalone, spark_properties_file=str(file))
+    with pytest.raises(ExternalFailure, match=reason) as found:
+        _settings(standalone, tmp_path)
     assert found.value.code == "kerberos.standalone"
+
+
+@pytest.mark.parametrize("text", [f"{_SHARED} = s3cr3t\n", f"{_SHARED} s3cr3t\n"])
+def test_programs_on_a_standalone_master_take_tokens_by_encrypted_calls(
+    lake: LakeConfig, tmp_path: Path, text: str
+) -> None:
+    file = tmp_path / "spark.conf"
+    file.write_text(f"# shared\n{text}", encoding="utf-8")
+    file.chmod(0o600)
+    own = {"spark.plugins": "sites.Own", "spark.network.crypto.saslFallback": "true"}
+    standalone = replace(
+        lake, spark_master="spark://host:7077", spark_properties_file=str(file), spark_conf=own
+    )
+    settings = _settings(standalone, tmp_path)
+    assert settings["spark.plugins"] == "sites.Own,lakewarden.spark.tokens.TokensPlugin"
+    assert settings["spark.authenticate"] == settings["spark.network.crypto.enabled"] == "true"
+    assert settings["spark.network.crypto.saslFallback"] == "false"
+    argv = _argv(standalone, tmp_path)
+    assert argv[argv.index("--properties-file") + 1] == str(file)
+    assert "s3cr3t" not in " ".join(argv)
+    assert kerberos_environment(standalone)["SPARK_USER"] == "lakewarden"
+    plain = _settings(replace(standalone, kerberos=None, spark_conf={}), tmp_path)
+    assert plain["spark.authenticate"] == "true"
+    assert "spark.plugins" not in plain
 
 
 def test_a_driver_finds_its_log_in(lake: LakeConfig) -> None:
