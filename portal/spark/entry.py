@@ -36,6 +36,7 @@ from portal.settings.logs import FORMAT_VARIABLE, logging_config
 from portal.spark.heartbeat import Heartbeat, heartbeat
 from portal.spark.java_names import remember_java_names
 from portal.spark.job import CANCELLED, LOGGER, JobContext
+from portal.spark.masters.driver_output import DriverOutput
 from portal.spark.masters.settings import DEPLOYED_VARIABLE
 from portal.spark.masters.spool_beat import SpoolBeat
 from portal.spark.spool import Spool
@@ -59,9 +60,11 @@ def _run(
     hadoop = json.loads(settings)
     spool = _open_spool(address, settings=hadoop)
     job: JobContext | None = None
+    output: DriverOutput | None = None
     try:
         if DEPLOYED_VARIABLE in os.environ:
-            beating = SpoolBeat(_open_spool(address, settings=hadoop))
+            output = DriverOutput(os.getppid())
+            beating = SpoolBeat(_open_spool(address, settings=hadoop), output)
             os.environ.update(spool.take_environment())
             begin_log()
         request = spool.read_request()
@@ -81,6 +84,8 @@ def _run(
     spool.write_manifest(manifest)
     if job is not None:
         _stop(job.spark)
+    if output is not None:
+        output.copy_last(spool)
     return 0 if manifest["outcome"] == "done" else 1
 
 
