@@ -91,6 +91,8 @@ class LakeConfig:
     spark_jars: tuple[str, ...] = ()
     spark_queues: dict[str, str] = field(default_factory=dict)
     """The queue on YARN by kind of run; `default` is for all other kinds."""
+    queue_wait_minutes: int = 0
+    """How long YARN may leave an application waiting; 0: as long as its kind of run may take."""
     spark_python: str = ""
     """A packed Python environment for drivers and executors on a cluster; empty: one is there."""
     spark_properties_file: str = ""
@@ -176,6 +178,9 @@ class LakeConfig:
             WorkingHours.read(values.get("working_hours", ""))
             if kept := values.get("recorded_queries", ""):
                 TableName.parse(values["lake"], kept)
+            minutes = values.get("queue_wait_minutes", 0)
+            if type(minutes) is not int or minutes < 0:
+                raise TypeError("queue_wait_minutes must be a whole number of minutes")
             if type(values.get("check_samples", True)) is not bool:
                 raise TypeError("check_samples must be true or false")
             if values.get("materialization_table_version", 0) not in TABLE_VERSIONS:

@@ -30,6 +30,8 @@ class Run(models.Model):
     pgid = models.BigIntegerField(null=True)
     spool = models.CharField(max_length=1000, blank=True, default="")
     application_id = models.CharField(max_length=128, blank=True, default="")
+    submission = models.JSONField(null=True)
+    """What is needed to find its application: master, mode, addresses. NULL = as its lake says."""
     lease_owner = models.CharField(max_length=255, blank=True, default="")
     lease_until = models.DateTimeField(null=True)
 

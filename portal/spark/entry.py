@@ -31,6 +31,7 @@ from portal.settings.logs import FORMAT_VARIABLE, logging_config
 from portal.spark.heartbeat import Heartbeat, heartbeat
 from portal.spark.java_names import remember_java_names
 from portal.spark.job import CANCELLED, LOGGER, JobContext
+from portal.spark.masters.driver_output import DriverOutput
 from portal.spark.masters.settings import DEPLOYED_VARIABLE
 from portal.spark.masters.spool_access import open_spool
 from portal.spark.masters.spool_beat import SpoolBeat
@@ -54,9 +55,11 @@ def _run(
 ) -> int:
     spool = open_spool(address, access)
     job: JobContext | None = None
+    output: DriverOutput | None = None
     try:
         if DEPLOYED_VARIABLE in os.environ:
-            beating = SpoolBeat(open_spool(address, access))
+            output = DriverOutput(os.getppid())
+            beating = SpoolBeat(open_spool(address, access), output)
             os.environ.update(spool.take_environment())
             begin_log()
         request = spool.read_request()
@@ -76,6 +79,8 @@ def _run(
     spool.write_manifest(manifest)
     if job is not None:
         _stop(job.spark)
+    if output is not None:
+        output.copy_last(spool)
     return 0 if manifest["outcome"] == "done" else 1
 
 

@@ -24,6 +24,7 @@ _PASSING = "· "
 """Before what changes all the time."""
 _BEAT = "beat.json"
 _ENVIRONMENT = "environment.json"
+_OUTPUT = "driver-{name}.log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,17 @@ class Spool:
     def read_beat(self) -> dict[str, Any]:
         """Read the heartbeat; empty before the first one."""
         return self._read_or_none(_BEAT) or {}
+
+    def write_output(self, name: str, text: bytes) -> None:
+        """Write the end of what a driver on a cluster said so far."""
+        self.fs.replace(self.root.child(_OUTPUT.format(name=name)), text)
+
+    def read_output(self, name: str) -> bytes:
+        """Read what a driver on a cluster said last; empty where it kept nothing."""
+        try:
+            return self.fs.read(self.root.child(_OUTPUT.format(name=name)))
+        except NotVisible:
+            return b""
 
     def write_environment(self, environment: Mapping[str, str]) -> None:
         """Write the passwords of a driver on a cluster: 0600, until the driver has read them."""

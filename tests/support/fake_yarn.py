@@ -19,14 +19,31 @@ class FakeYarn:
     killed: list[str] = field(default_factory=list)
     users: set[str] = field(default_factory=set)
     status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    n_asked: int = 0
+    outputs: dict[str, str] = field(default_factory=dict)
 
-    def has(self, tag: str, state: str, *, number: int = 1, diagnostics: str = "") -> str:
+    def has(
+        self, tag: str, state: str, *, number: int = 1, diagnostics: str = "", waited: int = 0
+    ) -> str:
         """Have one application with a tag; gives its id."""
         name = f"application_1_{number:04d}"
         self.apps[tag] = [
-            {"id": name, "state": state, "queue": "root.etl", "diagnostics": diagnostics}
+            {
+                "id": name,
+                "state": state,
+                "queue": "root.etl",
+                "diagnostics": diagnostics,
+                "elapsedTime": waited * 1000,
+            }
         ]
         return name
+
+    def logs(self, tag: str, outputs: dict[str, str]) -> None:
+        """Have the node of an application serve what its driver wrote."""
+        self.outputs = outputs
+        place = f"http://{self.address}/node/containerlogs/container_1/user"
+        self.apps[tag][0]["amContainerLogs"] = place
 
     def kill(self, name: str) -> None:
         """End an application as YARN does; one that has ended stays as it is."""
@@ -43,6 +60,11 @@ def fake_yarn() -> Iterator[FakeYarn]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            fake.n_asked += 1
+            if "/node/containerlogs/" in self.path:
+                name = urlsplit(self.path).path.rpartition("/")[2]
+                self._send(fake.outputs.get(name, "").encode())
+                return
             query = parse_qs(urlsplit(self.path).query)
             fake.users.update(query.get("user.name", []))
             tag = query.get("applicationTags", [""])[0]
@@ -58,9 +80,13 @@ def fake_yarn() -> Iterator[FakeYarn]:
             self._answer({"state": "KILLED"})
 
         def _answer(self, told: dict[str, Any]) -> None:
-            body = json.dumps(told).encode()
+            self._send(json.dumps(told).encode())
+
+        def _send(self, body: bytes) -> None:
             self.send_response(fake.status)
             self.send_header("Content-Length", str(len(body)))
+            for name, value in fake.headers.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)
 

@@ -36,6 +36,7 @@ def run_claim(run_id: UUID | str, *, holder: str, now: datetime) -> Run | None:
         claimed_at=now,
         tag="",
         spool="",
+        submission=None,
         pid=None,
         pid_started=None,
         pgid=None,

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from portal.access.lakes import get_lake
-from portal.lake.errors import ExternalFailure
+from portal.lake.errors import ExternalFailure, PortalError
+from portal.runs.execution.submitted import lake_of
 from portal.runs.models import Run
-from portal.runs.records.spools import log_file
+from portal.runs.records.spools import log_file, open_spool
 from portal.spark import launch
 from portal.spark.launch import Launched
+from portal.spark.masters.driver_output import OUTPUTS
 from portal.spark.masters.resource_manager import Application, ResourceManager
 from portal.spark.masters.settings import is_deployed, is_yarn
 from portal.spark.process_table import host_identity
@@ -26,13 +27,17 @@ def launched_of(run: Run) -> Launched:
 
 def has_driver_elsewhere(run: Run) -> bool:
     """Whether the driver of a run is on its lake's cluster."""
-    return is_deployed(get_lake(run.lake))
+    return is_deployed(lake_of(run))
 
 
 def is_on_yarn(run: Run) -> bool:
     """Whether the driver of a run is a container of YARN, which can be asked for it."""
-    config = get_lake(run.lake)
-    return is_yarn(config) and is_deployed(config)
+    return is_known_to_yarn(run) and has_driver_elsewhere(run)
+
+
+def is_known_to_yarn(run: Run) -> bool:
+    """Whether a run has its application on YARN, wherever its driver is."""
+    return is_yarn(lake_of(run))
 
 
 def is_running(run: Run) -> bool:
@@ -57,7 +62,7 @@ def is_running_on_yarn(run: Run) -> bool:
 
 def applications_of(run: Run) -> list[Application]:
     """Return what YARN knows of a run's current epoch, the newest last."""
-    return ResourceManager.of(get_lake(run.lake)).tagged(run.tag)
+    return ResourceManager.of(lake_of(run)).tagged(run.tag)
 
 
 def kill(run: Run) -> None:
@@ -79,7 +84,7 @@ def end_on_yarn(run: Run) -> list[str]:
     """
     if not is_on_yarn(run):
         return []
-    manager = ResourceManager.of(get_lake(run.lake))
+    manager = ResourceManager.of(lake_of(run))
     deadline = time.monotonic() + _KILL_WAIT_SECONDS
     ended: set[str] = set()
     while going := [one.id for one in manager.tagged(run.tag) if not one.is_final]:
@@ -98,14 +103,15 @@ def end_on_yarn(run: Run) -> list[str]:
 
 
 def keep_driver_log(run: Run) -> None:
-    """Add what the driver on YARN wrote to the log that this host keeps of the run.
+    """Add the end of what the driver on YARN wrote to the log that this host keeps of the run.
 
-    What its node no longer has is left out; the cluster's own pages have it.
+    It comes from the spool. The node of one that died has its last words too, as long as it serves
+    them, and YARN's own words follow.
     """
     if not is_on_yarn(run):
         return
     file = log_file(run)
-    with suppress(ExternalFailure, OSError):
+    with suppress(PortalError, OSError):
         # Another host than the launching one has none yet.
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         file.touch(mode=0o600)
@@ -119,10 +125,15 @@ def _append(file: Path, run: Run) -> None:
 
 
 def _driver_texts(run: Run) -> Iterator[bytes]:
-    manager = ResourceManager.of(get_lake(run.lake))
+    manager = ResourceManager.of(lake_of(run))
+    spool = open_spool(run)
+    has_died = spool.read_manifest() is None
     for application in manager.tagged(run.tag):
-        for name in ("stdout", "stderr"):
-            if text := manager.driver_log(application, name, n_bytes=_LOG_BYTES):
+        for name in OUTPUTS:
+            text = spool.read_output(name)
+            if has_died or not text:
+                text = manager.driver_log(application, name, n_bytes=_LOG_BYTES) or text
+            if text:
                 yield f"\n--- {name} of the driver, {application.id}\n".encode() + text + b"\n"
         if application.diagnostics:
             yield f"\n--- YARN on {application.id}\n{application.diagnostics}\n".encode()

@@ -1,6 +1,7 @@
 """Tells for how long a driver on a cluster has been silent, from the counters in its spool.
 
 Remembered by the process that polls: one that was started again counts from what it sees first.
+What it has not polled for some minutes has ended, or is polled by another one, and is forgotten.
 """
 
 import time
@@ -14,6 +15,7 @@ from portal.spark.heartbeat import DRIVER, JVM, Sign
 from portal.spark.masters.spool_beat import BEAT_SECONDS
 
 _UNANSWERED = 3 * BEAT_SECONDS
+_FORGOTTEN_SECONDS = 600.0
 _NOWHERE = 0  # a process id that no process of this host has
 
 
@@ -21,6 +23,7 @@ _NOWHERE = 0  # a process id that no process of this host has
 class _Seen:
     count: int
     at: float
+    asked_at: float
 
 
 _seen: dict[tuple[UUID, int, str], _Seen] = {}
@@ -49,7 +52,18 @@ def cluster_sign(run: Run) -> Sign | None:
 
 
 def _last_change(run: Run, part: str, count: int) -> float:
+    now = time.monotonic()
     seen = _seen.get((run.pk, run.epoch, part))
+    if seen is None:
+        _forget_ended(now)
     if seen is None or seen.count != count:
-        seen = _seen[run.pk, run.epoch, part] = _Seen(count, time.monotonic())
+        seen = _seen[run.pk, run.epoch, part] = _Seen(count, now, now)
+    seen.asked_at = now
     return seen.at
+
+
+def _forget_ended(now: float) -> None:
+    # A list first: other threads poll the runs of other lakes.
+    for key, seen in list(_seen.items()):
+        if now - seen.asked_at > _FORGOTTEN_SECONDS:
+            _seen.pop(key, None)

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from portal.access.lakes import get_lake
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
 from portal.runs.execution.processes import TAG_VARIABLE
+from portal.runs.execution.submitted import lake_of
 from portal.runs.kinds.registry import RunKind, all_kinds
 from portal.runs.models import Run
 from portal.settings.logs import FORMAT_VARIABLE
@@ -33,7 +33,7 @@ def deployment_of(run: Run, kind: RunKind, spool: Spool) -> Deployment:
     Raises:
         ExternalFailure: `config.spark_queues`, the lake names a kind of run that there is not.
     """
-    config = get_lake(run.lake)
+    config = lake_of(run)
     _check_queues(config)
     config = launch.waiting(config) if kind.stays else config
     config = config if kind.writes_tables else launch.private(config)

@@ -14,6 +14,7 @@ from portal.runs.claims.services import beating, next_tag, run_move, run_renew, 
 from portal.runs.domain import RunState
 from portal.runs.execution.deployment import deployment_of
 from portal.runs.execution.polling import SUPERVISED
+from portal.runs.execution.submitted import lake_of, submission_of
 from portal.runs.kinds.registry import RunKind
 from portal.runs.models import Run
 from portal.runs.records.logs import run_log
@@ -29,7 +30,14 @@ def run_submit(run: Run, kind: RunKind, *, holder: str, now: datetime) -> None:
     The tag is stored before anything is started: whoever finds the row afterwards can look for it.
     """
     spool = new_spool(run)
-    run_move(run, RunState.SUBMITTING, tag=next_tag(run), spool=str(spool.root), application_id="")
+    run_move(
+        run,
+        RunState.SUBMITTING,
+        tag=next_tag(run),
+        spool=str(spool.root),
+        application_id="",
+        submission=submission_of(get_lake(run.lake)),
+    )
     with beating(run, holder=holder):
         spool.create()
         kind.prepare(run)
@@ -113,7 +121,7 @@ def _request(run: Run, kind: RunKind, now: datetime) -> dict[str, Any]:
     return {
         "run": str(run.pk),
         "epoch": run.epoch,
-        "lake": get_lake(run.lake).as_dict(),
+        "lake": lake_of(run).as_dict(),
         # A played day (demo, tests) comes in the params; the job never reads a clock for it.
         "now": str(run.params.get("now") or now.isoformat()),
         "params": kind.request(run),

@@ -16,6 +16,7 @@ from portal.runs.domain import SILENCE_SHOWN, RunState, Silence, is_frozen
 from portal.runs.execution import applications
 from portal.runs.execution.applications import has_driver_elsewhere
 from portal.runs.execution.cluster_signs import cluster_sign
+from portal.runs.execution.queue_wait import note_wait
 from portal.runs.kinds.registry import RunKind, get_kind
 from portal.runs.models import Run
 from portal.runs.records.logs import Line, run_log, run_log_many
@@ -45,8 +46,11 @@ def run_poll(run: Run, *, now: datetime) -> None:
     kind = get_kind(run.kind)
     spool = open_spool(run)
     _look_after(run, kind, spool, now=now)
+    error: ExternalFailure | None = None
     if _is_running(run, now=now):
-        if reason := _reason_killed(run, kind, spool, now=now):
+        if error := _waited_too_long(run, kind, now=now):
+            applications.kill(run)
+        elif reason := _reason_killed(run, kind, spool, now=now):
             run_log(run, f"{reason}; it was killed.", now=now, level="warning")
             applications.kill(run)
         else:
@@ -57,7 +61,7 @@ def run_poll(run: Run, *, now: datetime) -> None:
     # What it wrote between the last look and its end.
     _look_after(run, kind, spool, now=now, is_alive=False)
     applications.keep_driver_log(run)
-    run_to_settling(run, now=now)
+    run_to_settling(run, now=now, error=error.as_dict() if error else None)
 
 
 def _is_running(run: Run, *, now: datetime) -> bool:
@@ -69,6 +73,15 @@ def _is_running(run: Run, *, now: datetime) -> bool:
     except ExternalFailure as error:
         _say_once(run, error.message, now=now)
         return True
+
+
+def _waited_too_long(run: Run, kind: RunKind, *, now: datetime) -> ExternalFailure | None:
+    """Note what an application waits for on its cluster; return an error where that is enough."""
+    try:
+        return note_wait(run, kind, now=now)
+    except ExternalFailure as error:
+        _say_once(run, error.message, now=now)
+        return None
 
 
 def _note_application(run: Run, *, now: datetime) -> None:

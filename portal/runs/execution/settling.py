@@ -7,13 +7,13 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from portal.access.lakes import get_lake
 from portal.audit.services import audit_record
 from portal.lake.errors import DataSafetyError, ExternalFailure, PortalError, RuleViolation
 from portal.runs.claims.services import beating, run_move
 from portal.runs.domain import FINAL, HOST_GONE_GRACE, Ending, RunState, end_state
 from portal.runs.execution.applications import end_on_yarn, has_driver_elsewhere
 from portal.runs.execution.processes import find_by_tag
+from portal.runs.execution.submitted import lake_of
 from portal.runs.kinds import registry as run_kinds
 from portal.runs.kinds.hooks import engage_emergency_stop
 from portal.runs.kinds.registry import RunKind
@@ -98,7 +98,7 @@ def manifest_of(run: Run) -> dict[str, Any]:
     tail = _tail(run)
     # Words of a job that has begun are no refusal, whatever they look like.
     may_be_refused = not run.progress_n and not run.cancel_requested_by
-    refusal = refusal_in(tail) if may_be_refused and is_yarn(get_lake(run.lake)) else None
+    refusal = refusal_in(tail) if may_be_refused and is_yarn(lake_of(run)) else None
     if refusal is not None:
         return {"outcome": "failed", "error": refusal.as_dict(), "result": {}, "log": tail}
     if manifest is not None:

@@ -13,7 +13,7 @@ from django.db.models import Q
 from portal.lake.errors import PortalError, StaleState
 from portal.runs.claims.services import run_move, run_to_settling
 from portal.runs.domain import HOST_GONE_GRACE, LEASED, RunState, publish_again_after
-from portal.runs.execution.applications import is_running_on_yarn
+from portal.runs.execution.applications import is_running_on_yarn, keep_driver_log
 from portal.runs.execution.launching import run_adopt, run_adopt_on_cluster
 from portal.runs.execution.processes import find_by_tag
 from portal.runs.kinds.registry import get_kind
@@ -80,6 +80,7 @@ def _take_over(run: Run, *, now: datetime) -> bool:
                 now=now,
                 level="warning",
             )
+            keep_driver_log(run)
             run_to_settling(run, now=now)
         case _:  # SETTLING: the next worker claims it as soon as a message reaches one.
             return False

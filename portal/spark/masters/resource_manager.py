@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Self
 
 import requests
@@ -11,12 +12,20 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
 
 FINAL = frozenset({"FINISHED", "FAILED", "KILLED"})
-_WEB = "yarn.resourcemanager.webapp."
-_TIMEOUT_SECONDS = 10.0
+_NOT_STARTED = frozenset({"NEW", "NEW_SAVING", "SUBMITTED", "ACCEPTED"})
+_MANAGER = "yarn.resourcemanager."
+_WEB = f"{_MANAGER}webapp."
+_CONNECT_SECONDS, _ANSWER_SECONDS = 3.0, 10.0
+# Hadoop's own, for members of which only the host is named.
+_PORTS = {"http": 8088, "https": 8090}
 _UNAUTHORIZED = 401
 _LOGS = re.compile(
     r"(?P<node>https?://[^/]+)/node/containerlogs/(?P<container>container_\w+)/[^/]*"
 )
+
+
+_leaders: dict[tuple[str, ...], str] = {}
+"""The member of each ResourceManager that answered last: it is asked first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +47,18 @@ class Application:
     queue: str
     logs_url: str
     """The page of its master's logs on a node; empty until it was started there."""
+    waited: timedelta = timedelta()
+    """Since it was submitted, by YARN's clock."""
 
     @property
     def is_final(self) -> bool:
         """Whether YARN starts nothing more of it; a process on a lost node may yet be there."""
         return self.state in FINAL
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether its master has no container yet; one that starts up is accepted, too."""
+        return self.state in _NOT_STARTED and not self.logs_url
 
 
 class ResourceManager:
@@ -110,16 +126,20 @@ class ResourceManager:
     ) -> dict[str, Any]:
         reasons = []
         wants_proof = False
-        for address in self._addresses:
+        last = _leaders.get(self._addresses)
+        for address in sorted(self._addresses, key=lambda one: one != last):
             try:
-                answer = self._send(method, f"{address}/ws/v1/cluster/{path}", query, body)
+                answer = self._request(method, f"{address}/ws/v1/cluster/{path}", query, body)
+                if answer.status_code in (200, 202) and not _is_standby(answer):
+                    told = dict(answer.json())
+                    _leaders[self._addresses] = address
+                    return told
             except (requests.RequestException, ValueError) as error:
                 reasons.append(f"{address}: {type(error).__name__}")
                 continue
-            if isinstance(answer, dict):
-                return answer
-            reasons.append(f"{address}: HTTP {answer}")
-            wants_proof |= answer == _UNAUTHORIZED
+            reason = "a standby" if _is_standby(answer) else f"HTTP {answer.status_code}"
+            reasons.append(f"{address}: {reason}")
+            wants_proof |= answer.status_code == _UNAUTHORIZED
         if wants_proof:
             raise ExternalFailure(
                 "yarn.wants_proof",
@@ -137,13 +157,6 @@ class ResourceManager:
             retryable=True,
         )
 
-    def _send(
-        self, method: str, url: str, query: Mapping[str, str] | None, body: Mapping[str, str] | None
-    ) -> dict[str, Any] | int:
-        """Return the answer, or the status of a refusal: a member that does not lead redirects."""
-        answer = self._request(method, url, query, body)
-        return dict(answer.json()) if answer.status_code in (200, 202) else answer.status_code
-
     def _request(
         self,
         method: str,
@@ -159,18 +172,25 @@ class ResourceManager:
                 params={**(query or {}), **({"user.name": self.user} if self.user else {})},
                 json=body,
                 headers={"Accept": "application/json"},
-                timeout=_TIMEOUT_SECONDS,
+                timeout=(_CONNECT_SECONDS, _ANSWER_SECONDS),
                 allow_redirects=False,
             )
+
+
+def _is_standby(answer: requests.Response) -> bool:
+    """Whether a member says that it does not lead: it redirects, or none leads and it waits."""
+    return answer.is_redirect or "Refresh" in answer.headers
 
 
 def _addresses(properties: Mapping[str, str]) -> Iterator[str]:
     is_secure = properties.get("yarn.http.policy", "").upper() == "HTTPS_ONLY"
     scheme, name = ("https", f"{_WEB}https.address") if is_secure else ("http", f"{_WEB}address")
-    members = properties.get("yarn.resourcemanager.ha.rm-ids", "").split(",")
+    members = properties.get(f"{_MANAGER}ha.rm-ids", "").split(",")
     for suffix in [f".{one.strip()}" for one in members if one.strip()] or [""]:
         if address := properties.get(f"{name}{suffix}"):
             yield f"{scheme}://{address}"
+        elif host := properties.get(f"{_MANAGER}hostname{suffix}"):
+            yield f"{scheme}://{host}:{_PORTS[scheme]}"
 
 
 def _application(row: Mapping[str, Any]) -> Application:
@@ -180,4 +200,5 @@ def _application(row: Mapping[str, Any]) -> Application:
         diagnostics=str(row.get("diagnostics", "")).strip(),
         queue=str(row.get("queue", "")),
         logs_url=str(row.get("amContainerLogs", "")),
+        waited=timedelta(milliseconds=int(row.get("elapsedTime", 0))),
     )

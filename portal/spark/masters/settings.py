@@ -12,7 +12,7 @@ from portal.connectors.lake_config import LakeConfig
 ANY_KIND = "default"
 DEPLOYED_VARIABLE = "LW_DEPLOYED"
 """Tells a driver that it is on a cluster: its passwords and its heartbeat are in the spool."""
-_MODE = "spark.submit.deployMode"
+DEPLOY_MODE = "spark.submit.deployMode"
 _PYTHON = "python"
 
 
@@ -28,7 +28,12 @@ def is_kubernetes(config: LakeConfig) -> bool:
 
 def is_deployed(config: LakeConfig) -> bool:
     """Whether drivers run on the cluster, so that this host's processes say nothing of them."""
-    return config.spark_conf.get(_MODE, _default_mode(config)) == "cluster"
+    return mode_of(config) == "cluster"
+
+
+def mode_of(config: LakeConfig) -> str:
+    """Return where a lake's drivers run: `client` on the submitting host, `cluster` beyond it."""
+    return config.spark_conf.get(DEPLOY_MODE, _default_mode(config))
 
 
 def for_kind(config: LakeConfig, kind: str, *, tag: str) -> LakeConfig:
@@ -57,7 +62,7 @@ def _with(config: LakeConfig, first: Mapping[str, str], prefix: str) -> LakeConf
 
 def _yarn(config: LakeConfig, kind: str) -> dict[str, str]:
     settings = {
-        _MODE: _default_mode(config),
+        DEPLOY_MODE: _default_mode(config),
         # The submitter stays, so that an end on the cluster is seen within a second.
         "spark.yarn.submit.waitAppCompletion": "true",
         "spark.pyspark.python": _python(config, here=sys.executable),
@@ -73,7 +78,7 @@ def _yarn(config: LakeConfig, kind: str) -> dict[str, str]:
 
 def _kubernetes(config: LakeConfig, tag: str) -> dict[str, str]:
     settings = {
-        _MODE: _default_mode(config),
+        DEPLOY_MODE: _default_mode(config),
         "spark.kubernetes.submission.waitAppCompletion": "true",
         "spark.kubernetes.driver.label.lakewarden-tag": tag,
         "spark.kubernetes.executor.label.lakewarden-tag": tag,

@@ -1,5 +1,7 @@
 """Heartbeat of a driver on a cluster: two counters in its spool, which the portal sees grow.
 
+The thread that writes them also copies the driver's output, for drivers that end without a word.
+
 Counters instead of times, because the hosts' clocks may differ: the portal takes the time from the
 last change that it saw.
 """
@@ -10,9 +12,11 @@ import time
 from collections.abc import Callable
 
 from portal.lake.errors import PortalError
+from portal.spark.masters.driver_output import DriverOutput
 from portal.spark.spool import Spool
 
 BEAT_SECONDS = 5.0
+_BEATS_A_COPY = 2
 
 
 class SpoolBeat:
@@ -21,8 +25,11 @@ class SpoolBeat:
     Its spool is for itself alone: another thread may wait for the file system in the job's own.
     """
 
-    def __init__(self, spool: Spool, *, seconds: float = BEAT_SECONDS) -> None:
+    def __init__(
+        self, spool: Spool, output: DriverOutput, *, seconds: float = BEAT_SECONDS
+    ) -> None:
         self._spool = spool
+        self._output = output
         self._seconds = seconds
         self._driver = 0
         self._jvm: int | None = None
@@ -43,6 +50,8 @@ class SpoolBeat:
             # A file system that fails is seen by the job itself, which says so.
             with contextlib.suppress(PortalError):
                 self._spool.write_beat({"driver": self._driver, "jvm": self._jvm})
+            if self._driver % _BEATS_A_COPY == 0:
+                self._output.copy(self._spool)
 
     def _ask(self, ask: Callable[[], object]) -> None:
         while True:

@@ -15,6 +15,8 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
 from portal.runs.claims.services import run_to_settling
 from portal.runs.domain import RunState
+from portal.runs.execution import cluster_signs
+from portal.runs.execution.cluster_signs import cluster_sign
 from portal.runs.execution.deployment import deployment_of
 from portal.runs.execution.polling import run_poll
 from portal.runs.execution.steps import run_step
@@ -238,3 +240,57 @@ def test_a_driver_on_yarn_is_silent_when_its_counters_stand_still(
     clock[0] += 30
     run_poll(run, now=now + timedelta(seconds=80))
     assert (run.state, yarn.killed) == (RunState.SETTLING, [name])
+
+
+@pytest.mark.parametrize("has_said_its_end", [True, False])
+def test_what_a_driver_wrote_is_in_the_run_s_log_however_it_ended(
+    now: datetime, yarn: FakeYarn, has_said_its_end: bool
+) -> None:
+    noting(JobKind)
+    run = submitted(now, "test.job")
+    name = yarn.has(run.tag, "RUNNING")
+    watch(now=now + timedelta(seconds=31))
+    run.refresh_from_db()
+    spool = open_spool(run)
+    spool.write_output("stdout", b"the last words\n")
+    if has_said_its_end:
+        spool.write_manifest({"outcome": "done", "error": None, "result": {}})
+    yarn.has(run.tag, "FINISHED", diagnostics="all is well")
+    run_poll(run, now=now + timedelta(seconds=40))
+    assert run.state == RunState.SETTLING
+    assert log_file(run).read_text(encoding="utf-8") == (
+        f"\n--- stdout of the driver, {name}\nthe last words\n\n\n--- YARN on {name}\nall is well\n"
+    )
+
+
+def test_a_driver_whose_last_words_only_its_node_has_is_asked_for_there(
+    now: datetime, yarn: FakeYarn
+) -> None:
+    noting(JobKind)
+    run = submitted(now, "test.job")
+    yarn.has(run.tag, "RUNNING")
+    watch(now=now + timedelta(seconds=31))
+    run.refresh_from_db()
+    open_spool(run).write_output("stderr", b"an older copy\n")
+    yarn.has(run.tag, "FAILED")
+    yarn.logs(run.tag, {"stderr": "OutOfMemoryError\n"})
+    run_poll(run, now=now + timedelta(seconds=40))
+    text = log_file(run).read_text(encoding="utf-8")
+    assert "OutOfMemoryError" in text
+    assert "an older copy" not in text
+
+
+def test_heartbeats_of_ended_runs_are_forgotten(
+    now: datetime, yarn: FakeYarn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noting(JobKind)
+    clock = [time.monotonic()]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(cluster_signs, "_seen", {})
+    for n in range(5):
+        run = submitted(now, "test.job")
+        open_spool(run).write_beat({"driver": n, "jvm": n})
+        assert cluster_sign(run) is not None
+        clock[0] += 400
+    assert {key[0] for key in cluster_signs._seen} >= {run.pk}
+    assert len(cluster_signs._seen) <= 4

@@ -1,0 +1,108 @@
+"""A ResourceManager with several members: whoever leads is asked, wherever it is."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from portal.lake.errors import ExternalFailure
+from portal.lake.ids import LakeId
+from portal.spark.masters.resource_manager import ResourceManager
+from tests.support.fake_yarn import FakeYarn, fake_yarn
+from tests.support.lakes import local_lake
+
+TAG = "lw-1-1"
+
+
+@pytest.fixture
+def members() -> Iterator[tuple[FakeYarn, FakeYarn]]:
+    with fake_yarn() as first, fake_yarn() as second:
+        yield first, second
+
+
+def manager_of(tmp_path: Path, **properties: str) -> ResourceManager:
+    lake = local_lake(tmp_path, LakeId("main"))
+    lake.hadoop_conf.update(
+        {f"yarn.resourcemanager.{name}": value for name, value in properties.items()}
+    )
+    return ResourceManager.of(lake)
+
+
+def available(tmp_path: Path, first: FakeYarn, second: FakeYarn) -> ResourceManager:
+    return manager_of(
+        tmp_path,
+        **{
+            "ha.rm-ids": "rm1, rm2",
+            "webapp.address.rm1": first.address,
+            "webapp.address.rm2": second.address,
+        },
+    )
+
+
+def stand_by(member: FakeYarn, leader: FakeYarn) -> None:
+    """Answer as Hadoop's RMWebAppFilter does on a member that does not lead."""
+    member.status = 307
+    member.headers = {"Location": f"http://{leader.address}/ws/v1/cluster/apps"}
+
+
+def lead(member: FakeYarn) -> None:
+    member.status, member.headers = 200, {}
+
+
+def test_the_leader_is_found_and_asked_first_from_then_on(
+    tmp_path: Path, members: tuple[FakeYarn, FakeYarn]
+) -> None:
+    first, second = members
+    stand_by(first, second)
+    name = second.has(TAG, "RUNNING")
+    for _ in range(3):
+        assert [one.id for one in available(tmp_path, *members).tagged(TAG)] == [name]
+    assert (first.n_asked, second.n_asked) == (1, 3)
+    stand_by(second, first)
+    lead(first)
+    assert available(tmp_path, *members).tagged(TAG) == []
+    available(tmp_path, *members).kill("application_1_0001")
+    assert (first.killed, second.killed) == (["application_1_0001"], [])
+
+
+def test_a_member_that_is_down_is_passed_over(
+    tmp_path: Path, members: tuple[FakeYarn, FakeYarn]
+) -> None:
+    _, second = members
+    name = second.has(TAG, "RUNNING")
+    manager = manager_of(
+        tmp_path,
+        **{
+            "ha.rm-ids": "rm1,rm2",
+            "webapp.address.rm1": "127.0.0.1:1",
+            "webapp.address.rm2": second.address,
+        },
+    )
+    assert [one.id for one in manager.tagged(TAG)] == [name]
+
+
+def test_while_nobody_leads_nothing_is_known(
+    tmp_path: Path, members: tuple[FakeYarn, FakeYarn]
+) -> None:
+    first, second = members
+    stand_by(first, second)
+    # A member that knows no leader says so with 200, and asks to come again.
+    second.headers = {"Refresh": f"1;url=http://{second.address}/ws/v1/cluster/apps"}
+    with pytest.raises(ExternalFailure) as told:
+        available(tmp_path, *members).tagged(TAG)
+    assert told.value.code == "yarn.unreachable"
+    assert told.value.message.count(": a standby") == 2
+
+
+@pytest.mark.parametrize(
+    ("properties", "place"),
+    [
+        ({"hostname": "127.0.0.9"}, "http://127.0.0.9:8088"),
+        ({"ha.rm-ids": "a", "hostname.a": "127.0.0.9"}, "http://127.0.0.9:8088"),
+    ],
+)
+def test_a_host_alone_means_hadoop_s_own_port(
+    tmp_path: Path, properties: dict[str, str], place: str
+) -> None:
+    with pytest.raises(ExternalFailure, match=f"{place}: ConnectionError"):
+        manager_of(tmp_path, **properties).tagged(TAG)
