@@ -29,7 +29,7 @@ class MayMonitor(BasePermission):
     def has_permission(self, request: Request, view: APIView) -> bool:
         """Whether the numbers are shown; the token's scope was looked at before."""
         by_token = isinstance(request.auth, ApiToken)
-        is_keeper = isinstance(request.user, User) and request.user.is_lake_staff
+        is_keeper = isinstance(request.user, User) and request.user.is_portal_staff
         return by_token or is_keeper or is_from_this_host(request._request)
 
 

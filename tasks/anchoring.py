@@ -6,8 +6,8 @@ from datetime import datetime
 from django.conf import settings
 
 from portal.access.lakes import all_lakes
-from portal.access.models import User
-from portal.access.roles.domain import ADMIN
+from portal.access.roles.domain import ADMIN, ALL_LAKES
+from portal.access.selectors import people_of_lake
 from portal.audit.anchors import anchor_take, newest_anchor
 from portal.lake.errors import PortalError
 from portal.notices.services import Mail, notice_queue
@@ -49,12 +49,12 @@ def anchor(now: datetime) -> None:
 
 
 def _tell(kind: str, subject: str, text: str, *, now: datetime, **values: str) -> None:
-    """Queue a mail to every admin; again on the same day it changes nothing."""
+    """Queue a mail to every admin of all lakes; again on the same day it changes nothing."""
     lake = next(iter(sorted(all_lakes())), "")
     if not lake:
         return
     mail = Mail(subject, text.format(**values))
-    for user in User.objects.filter(is_active=True, groups__name=ADMIN).order_by("username"):
+    for user in people_of_lake({ADMIN}, ALL_LAKES):
         notice_queue(
             kind,
             lake=lake,

@@ -85,7 +85,7 @@ class EnrollmentPreview(ApiView):
     )
     def get(self) -> object:
         """Count the tables of a choice, and what would go under `level` and `ttl`."""
-        if not self.user.is_lake_staff:
+        if not self.user.is_lake_staff_of(self.lake):
             raise NotAllowed("enrol.role", "Admins and operators ask for enrollments.")
         params = self.request.query_params
         selection = {key: params.get(key, "") for key in FILTER_KEYS}
@@ -125,7 +125,7 @@ class EnrollmentItems(KeysetList):
 def _detail(found: Enrollment, user: User) -> object:
     shown: Any = found
     shown.transitions = ENROLLMENTS.steps(found, user, now=timezone.now()).names
-    if not user.is_lake_staff:
+    if not user.is_lake_staff_of(found.lake):
         shown.what_if = {}  # counts tables that are not theirs
     return shown
 

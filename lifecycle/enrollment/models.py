@@ -9,6 +9,7 @@ from lifecycle.inventory.models.findings import LatestScan, TableFinding
 from lifecycle.policies.domain.policy import Values
 from lifecycle.policies.domain.states import EnrollmentItemState, EnrollmentState
 from portal.access.models import User
+from portal.access.visibility import of_staffed_lakes
 from portal.approvals.models import Effect, Proposal, with_reason
 from portal.lake.counts import count_words
 
@@ -23,10 +24,8 @@ class EnrollmentQuerySet(models.QuerySet["Enrollment"]):
 
     def for_user(self, user: User) -> "EnrollmentQuerySet":
         """Admins and operators see all; others those that name a table of theirs."""
-        if user.is_lake_staff:
-            return self
         items = EnrollmentItem.objects.for_user(user).filter(enrollment=OuterRef("pk"))
-        return self.filter(Exists(items))
+        return self.filter(of_staffed_lakes(user, otherwise=Q(Exists(items))))
 
 
 class EnrollmentItemQuerySet(models.QuerySet["EnrollmentItem"]):
@@ -34,15 +33,14 @@ class EnrollmentItemQuerySet(models.QuerySet["EnrollmentItem"]):
 
     def for_user(self, user: User) -> "EnrollmentItemQuerySet":
         """Admins and operators see all; others the tables that are theirs now."""
-        if user.is_lake_staff:
-            return self
         mine = TableFinding.objects.for_user(user).filter(
             generation_id__in=LatestScan.objects.values("generation_id"),
             lake=OuterRef("enrollment__lake"),
             db=OuterRef("db"),
             table=OuterRef("table"),
         )
-        return self.filter(Q(owner=user.username) | Exists(mine))
+        own = Q(owner=user.username) | Q(Exists(mine))
+        return self.filter(of_staffed_lakes(user, lake="enrollment__lake", otherwise=own))
 
 
 class Enrollment(Proposal):

@@ -164,4 +164,4 @@ def enrollment_other_steps(enrollment: Enrollment, user: User) -> Steps:
     if enrollment.state not in (EnrollmentState.DONE, EnrollmentState.FAILED):
         return Steps()
     done = enrollment.items.filter(state=EnrollmentItemState.DONE).exists()
-    return Steps(undo=user.is_lake_admin and done)
+    return Steps(undo=user.is_lake_admin_of(enrollment.lake) and done)

@@ -102,7 +102,7 @@ class DroppedDetail:
 def dropped_visible(lake: str, user: User) -> QuerySet[DroppedObject]:
     """Return what was dropped and `user` may see: what they owned, or their databases' objects."""
     mine = DroppedObject.objects.filter(visible_to(user), lake=lake)
-    if not user.is_lake_staff:
+    if not user.is_lake_staff_of(lake):
         # Their own are looked up first; else a page in order of time reads everybody's.
         mine = DroppedObject.objects.filter(pk__in=mine.values("pk"))
     return mine.defer("struct")

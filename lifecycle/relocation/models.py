@@ -14,6 +14,7 @@ from django.db.models import Exists, OuterRef, Q
 from lifecycle.drop.models.plans import PlanState
 from lifecycle.inventory.models.findings import FindingKind, visible_to
 from portal.access.models import User
+from portal.access.visibility import of_staffed_lakes
 from portal.approvals.models import Effect, Proposal, with_reason
 from portal.lake.counts import count_words
 
@@ -46,10 +47,8 @@ class RelocationPlanQuerySet(models.QuerySet["RelocationPlan"]):
 
     def for_user(self, user: User) -> Self:
         """Keep what `user` may see: all for admins and operators, else plans with own tables."""
-        if user.is_lake_staff:
-            return self
         mine = RelocationMove.objects.for_user(user).filter(fix=OuterRef("pk"))
-        return self.filter(Exists(mine))
+        return self.filter(of_staffed_lakes(user, otherwise=Q(Exists(mine))))
 
 
 class RelocationPlan(Proposal):

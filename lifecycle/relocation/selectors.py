@@ -105,7 +105,7 @@ def fix_counts(fix: RelocationPlan, user: User) -> dict[str, int]:
 def fix_other_steps(fix: RelocationPlan, user: User) -> Steps:
     """Return what a person may do with a relocation plan that does not wait for a decision."""
     if fix.state in (PlanState.DONE, PlanState.FAILED, PlanState.CANCELLED):
-        moved = user.is_lake_admin and fix.items.filter(state__in=AT_TARGET).exists()
+        moved = user.is_lake_admin_of(fix.lake) and fix.items.filter(state__in=AT_TARGET).exists()
         return Steps(undo=moved and not fix.undone_by.filter(state__in=UNDER_WAY).exists())
     return Steps(withdraw=fix.state == PlanState.DRAFTING and user.username == fix.requested_by)
 

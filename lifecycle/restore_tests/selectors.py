@@ -107,7 +107,7 @@ def restore_test_run(restore_test: RestoreTest) -> Run | None:
 def items_visible(restore_test: RestoreTest, user: User) -> QuerySet[RestoreTestItem]:
     """Return what a restore test compared, of the backups that this person may see."""
     rows = RestoreTestItem.objects.filter(restore_test=restore_test)
-    if user.is_lake_staff:
+    if user.is_lake_staff_of(restore_test.lake):
         return rows
     return rows.filter(backups_owned_by(user))
 
@@ -118,7 +118,7 @@ def count_for(restore_tests: Sequence[RestoreTest], *, user: User) -> None:
     Admins and operators see all, so theirs stay as stored. The rows are changed in memory only and
     must not be saved. One query for any number of restore tests.
     """
-    if user.is_lake_staff or not restore_tests:
+    if not restore_tests or user.is_lake_staff_of(restore_tests[0].lake):
         return
     items = RestoreTestItem.objects.filter(
         backups_owned_by(user), restore_test__in=restore_tests
@@ -157,7 +157,7 @@ def verified_databases(
     """
     rows = RestoreVerification.objects.filter(lake=lake, n_restorable__gt=0)
     rows = rows.select_related("proven_by", "failed_by")
-    if user is not None and not user.is_lake_staff:
+    if user is not None and not user.is_lake_staff_of(lake):
         mine = backup_totals_for_user(lake, user).order_by().values("db")
         sums = mine.annotate(
             since=Min("day"), left=Sum("n_restorable"), size=Sum("restorable_bytes")

@@ -7,6 +7,7 @@ from django.template import Context
 from django.utils import timezone
 
 from lifecycle.answers.domain import DAYS_OFFERED
+from portal.ui.frame.lakes import shown_lake
 
 register = template.Library()
 
@@ -24,7 +25,7 @@ def answers_bar(context: Context) -> dict[str, Any]:
     n_all = None
     if is_one_page:
         n_all = n_open
-    elif n_open and not request.user.is_lake_staff:
+    elif n_open and not request.user.is_lake_staff_of(shown_lake(request)):
         n_all = context["filter"].qs.count()
     return {
         "form": context["form"],

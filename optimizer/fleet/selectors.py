@@ -138,7 +138,7 @@ def fleet_scans(lake: str, user: User, *, n_days: int, now: datetime) -> FleetSc
     Raises:
         NotAllowed: `fleet.role`.
     """
-    if not user.is_lake_staff:
+    if not user.is_lake_staff_of(lake):
         raise NotAllowed(
             "fleet.role",
             "The sums of a whole lake are for admins and operators. What scans did on a table of "

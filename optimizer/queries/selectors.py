@@ -89,7 +89,7 @@ def top_shapes_visible(lake: str, user: User) -> QuerySet[TopShape]:
     A shape that reads what no engine named is for admins and operators alone.
     """
     rows = TopShape.objects.filter(lake=lake).prefetch_related("tables")
-    if user.is_lake_staff:
+    if user.is_lake_staff_of(lake):
         return rows
     named = TopShapeTable.objects.filter(shape=OuterRef("pk"))
     here = {"lake": lake, "db": OuterRef("db"), "table": OuterRef("table"), "is_deleted": False}

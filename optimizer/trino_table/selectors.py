@@ -33,11 +33,11 @@ def table_status(lake: str, user: User) -> TableStatus | None:
     row = TrinoQueryTable.objects.filter(lake=lake).first() or TrinoQueryTable(lake=lake)
     place = f"{database.host}:{database.port}/{database.database}"
     return TableStatus(
-        place if user.is_lake_staff else "",
+        place if user.is_lake_staff_of(lake) else "",
         row.n_rows,
         row.n_odd,
         row.read_at,
-        row.problem if user.is_lake_staff else "",
+        row.problem if user.is_lake_staff_of(lake) else "",
         row.failing_since,
         row.next_at,
         row.left_out_from,

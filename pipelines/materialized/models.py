@@ -8,6 +8,7 @@ from pipelines.materialized.domain.advising import AdviceState
 from pipelines.materialized.domain.definition import Definition, read_definition
 from pipelines.materialized.domain.messages import COUNTS
 from portal.access.models import User
+from portal.access.visibility import of_staffed_lakes
 from portal.lake.ids import LakeId
 from portal.lake.names import TableName
 
@@ -22,7 +23,8 @@ class MaterializationQuerySet(models.QuerySet["Materialization"]):
         """Keep those that `user` may see: admins and operators all, others their own."""
         if not user.is_authenticated:
             return self.none()
-        return self if user.is_lake_staff else self.filter(owner=user.username)
+        mine = models.Q(owner=user.username)
+        return self.filter(of_staffed_lakes(user, otherwise=mine))
 
 
 class Materialization(models.Model):

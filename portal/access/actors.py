@@ -17,6 +17,7 @@ class Actor:
     """Whether they proved just now who they are."""
 
     @classmethod
-    def of(cls, user: User, *, is_fresh: bool = False) -> Self:
-        """Take a person with their roles."""
-        return cls(user.username, user.is_lake_staff, user.is_lake_admin, is_fresh)
+    def of(cls, user: User, *, lake: str, is_fresh: bool = False) -> Self:
+        """Take a person with their roles on a lake; for what has none (empty), on all lakes."""
+        is_staff, is_admin = user.is_lake_staff_of(lake), user.is_lake_admin_of(lake)
+        return cls(user.username, is_staff, is_admin, is_fresh)

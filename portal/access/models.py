@@ -61,19 +61,6 @@ class User(AbstractUser):
         """Say whether the person is admin or operator of all lakes."""
         return self.is_lake_staff_of(ALL_LAKES)
 
-    is_lake_admin = is_portal_admin
-    is_lake_staff = is_portal_staff
-
-    @property
-    def is_lake_operator(self) -> bool:
-        """Say whether the person is an operator of all lakes."""
-        return self.is_lake_operator_of(ALL_LAKES)
-
-    @property
-    def roles(self) -> frozenset[str]:
-        """Return the roles on all lakes."""
-        return self.roles_on(ALL_LAKES)
-
     @property
     def staffed_lakes(self) -> frozenset[str] | None:
         """Return the lakes of which the person is admin or operator; None is all of them."""

@@ -7,6 +7,7 @@ from typing import Literal
 from django.http import HttpRequest
 
 from portal.access.models import User
+from portal.access.roles.domain import ALL_LAKES
 
 GEAR = "gear"
 """The entry of administration: its pages are links of a fold at the foot of the menu."""
@@ -35,10 +36,13 @@ class Page:
     roles: frozenset[str] = frozenset()
     also: frozenset[str] = frozenset()
     """URL names of other pages that belong to it; addresses below its own do anyway."""
+    is_of_portal: bool = False
+    """What it shows is of no lake, so that the roles have to be on all lakes."""
 
-    def is_for(self, user: User) -> bool:
-        """Say whether the person may see the page in the menu."""
-        return not self.roles or bool(self.roles & user.roles)
+    def is_for(self, user: User, lake: str) -> bool:
+        """Say whether the person may see the page in the menu of a lake."""
+        on = ALL_LAKES if self.is_of_portal else lake
+        return not self.roles or bool(self.roles & user.roles_on(on))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +86,19 @@ def register_home_card(card: CardMaker) -> CardMaker:
     return card
 
 
-def menu_for(user: User) -> list[tuple[Entry, list[Page]]]:
-    """Return the entries of a person with their pages, in order; none without a page."""
+def menu_for(user: User, lake: str) -> list[tuple[Entry, list[Page]]]:
+    """Return the entries of a person on a lake with their pages, in order; none without a page."""
     pages: dict[str, list[Page]] = {}
     for page in sorted(_pages.values(), key=lambda page: (page.order, page.title)):
-        if page.is_for(user):
+        if page.is_for(user, lake):
             pages.setdefault(page.entry, []).append(page)
     entries = sorted(_entries.values(), key=lambda entry: entry.order)
     return [(entry, pages[entry.key]) for entry in entries if entry.key in pages]
 
 
-def pages_for(user: User) -> list[Page]:
-    """Return every page of the menu of a person, in the menu's order."""
-    return [page for _, pages in menu_for(user) for page in pages]
+def pages_for(user: User, lake: str) -> list[Page]:
+    """Return every page of the menu of a person on a lake, in the menu's order."""
+    return [page for _, pages in menu_for(user, lake) for page in pages]
 
 
 def cards_for(request: HttpRequest) -> list[Card]:

@@ -1,7 +1,7 @@
 """Decides which tables a person may see, from names and owners in rows or for one table.
 
-The one rule of every room: admins and operators see everything; others what they own, what lies in
-the databases that they administer, and what belongs to accounts that they stand for.
+The one rule of every room: admins and operators of a lake see all of it; others what they own, what
+lies in the databases that they administer, and what belongs to accounts that they stand for.
 """
 
 from collections.abc import Sequence
@@ -21,8 +21,6 @@ def visible_to(user: User, *, prefix: str = "", owners: Sequence[str] = ("owner"
     """
     if not user.is_authenticated:
         return Q(pk__in=[])
-    if user.is_lake_staff:
-        return Q()
     mine = Q()
     for column in owners:
         mine |= Q(**{f"{prefix}{column}": user.username})
@@ -32,7 +30,19 @@ def visible_to(user: User, *, prefix: str = "", owners: Sequence[str] = ("owner"
     for lake, accounts in user.stands_for.items():
         for column in owners:
             mine |= Q(**{f"{prefix}lake": lake, f"{prefix}{column}__in": accounts})
-    return mine
+    return of_staffed_lakes(user, lake=f"{prefix}lake", otherwise=mine)
+
+
+def of_staffed_lakes(user: User, *, lake: str = "lake", otherwise: Q) -> Q:
+    """Return the condition for all rows of the lakes that a person keeps; of others, `otherwise`.
+
+    `lake` is the rows' column, or the way to it.
+    """
+    lakes = user.staffed_lakes
+    if lakes is None:
+        return Q()
+    # No lake, no condition: what nobody keeps needs no further look-up.
+    return otherwise | Q(**{f"{lake}__in": sorted(lakes)}) if lakes else otherwise
 
 
 def answered_by(username: str, *, prefix: str = "", owners: Sequence[str] = ("owner",)) -> Q:
@@ -58,7 +68,7 @@ def may_see(user: User, hive: TableName, *, owner: str) -> bool:
     """Whether a person sees a table of this owner: the rule of `visible_to` for one name."""
     lake = str(hive.lake)
     return (
-        user.is_lake_staff
+        user.is_lake_staff_of(lake)
         or user.username == owner
         or hive.db in user.administered.get(lake, ())
         or owner in user.stands_for.get(lake, ())
@@ -74,7 +84,7 @@ def may_see_rows(user: User, hive: TableName, *, owner: str) -> bool:
     lake = str(hive.lake)
     is_owner = user.username == owner or owner in user.stands_for.get(lake, ())
     return (
-        user.is_lake_admin
+        user.is_lake_admin_of(lake)
         or (bool(owner) and is_owner)
         or hive.db in user.administered.get(lake, ())
     )

@@ -92,6 +92,7 @@ class Person:
 
     username: str
     roles: frozenset[str]
+    """Those that they have on the lake that it is about."""
     is_active: bool
     authenticated_at: datetime | None
 
@@ -118,7 +119,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A decision that stands, with the roles its author has now."""
+    """A decision that stands, with the roles its author has now on the lake that it is about."""
 
     username: str
     decision: DecisionKind

@@ -130,7 +130,7 @@ def _n_given(kind: Kind, one: Proposal, people: Sequence[User]) -> int:
     approval = one.approval
     if approval is None:
         return 0
-    roles = {person.pk: person.roles for person in people}
+    roles = {person.pk: person.roles_on(approval.lake) for person in people}
     given = [
         Given(
             said.user.username,

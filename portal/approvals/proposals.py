@@ -114,8 +114,8 @@ class ProposalKind(Compared[P]):
             return {}
         return {one.pk: self.requesters(one) for one in proposals}
 
-    def askable(self, proposals: QuerySet[P], user: User) -> QuerySet[P]:
-        """Narrow the waiting proposals to those that a person might decide."""
+    def askable(self, proposals: QuerySet[P], user: User, lake: str) -> QuerySet[P]:
+        """Narrow the waiting proposals of a lake to those that a person might decide."""
         return proposals
 
     def named_deciders(self, proposal: P) -> Collection[str]:
@@ -239,7 +239,7 @@ class ProposalKind(Compared[P]):
         found = self.get_for_user(proposal_id, user=user)
         self.check_decidable(found)
         if not answer.digest == found.digest == self.digest_of(found):
-            is_told, page = self.may_decide(user), self.url_of(found)
+            is_told, page = self.may_decide(user, self.lake_of(found)), self.url_of(found)
             raise stale_content(self.changed, found, read=answer.digest, is_told=is_told, page=page)
         if self.no_reason is not None and answer.decision == DecisionKind.REJECT:
             check_reason(answer.reason, *self.no_reason)
@@ -301,9 +301,9 @@ class ProposalKind(Compared[P]):
             return steps_of(proposal.approval, user, now=now)
         return self.other_steps(proposal, user)
 
-    def may_decide(self, user: User) -> bool:
-        """Return whether a person decides on proposals of this kind at all."""
-        return bool(user.roles & self.roles)
+    def may_decide(self, user: User, lake: str) -> bool:
+        """Return whether a person decides on a lake's proposals of this kind at all."""
+        return bool(user.roles_on(lake) & self.roles)
 
     def to_decide(
         self, lake: str, user: User, *, now: datetime, among: Narrow | None = None
@@ -312,9 +312,9 @@ class ProposalKind(Compared[P]):
 
         A fixed number of queries for any number of them. `among` narrows them further.
         """
-        if not self.may_decide(user):
+        if not self.may_decide(user, lake):
             return []
-        waiting = self.askable(self.visible(lake, user).filter(state="PENDING"), user)
+        waiting = self.askable(self.visible(lake, user).filter(state="PENDING"), user, lake)
         if among is not None:
             waiting = among(waiting)
         rows = list(in_order(with_decisions(waiting))[:MOST_TO_DECIDE])

@@ -86,7 +86,7 @@ def approval_moves(approval: Approval, *, user: User, now: datetime) -> frozense
     moves: set[str] = set()
     if _asked(approval, user) and state is ApprovalState.PENDING and not said:
         moves.add("WITHDRAW")
-    if user.roles & get_kind(approval.kind).roles and not moves:
+    if user.roles_on(approval.lake) & get_kind(approval.kind).roles and not moves:
         moves.add(DecisionKind.REJECT)
         may_approve = state is ApprovalState.PENDING and user.pk not in said
         if may_approve and not is_requester(approval, user):

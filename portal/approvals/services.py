@@ -99,7 +99,7 @@ def approval_decide(  # noqa: PLR0913 - a decision carries what it was taken on
     with transaction.atomic():
         approval = _locked(approval_id)
         kind = get_kind(approval.kind)
-        person = _person(user, authenticated_at)
+        person = _person(user, approval.lake, authenticated_at)
         request = _request(approval)
         domain.check_decision(request, person, answer, roles=kind.roles, now=now)
         earlier = list(approval.decisions.all())
@@ -315,10 +315,10 @@ def _request(approval: Approval, also_requesters: Collection[str] = ()) -> Reque
     )
 
 
-def _person(user: User, authenticated_at: datetime | None) -> Person:
-    """Read the roles again: what the session remembers may be older than a revocation."""
+def _person(user: User, lake: str, authenticated_at: datetime | None) -> Person:
+    """Read the roles on the lake again: the session's may be older than a revocation."""
     fresh = User.objects.get(pk=user.pk)
-    return Person(fresh.username, fresh.roles, fresh.is_active, authenticated_at)
+    return Person(fresh.username, fresh.roles_on(lake), fresh.is_active, authenticated_at)
 
 
 def _given(approval: Approval) -> list[Given]:
@@ -327,7 +327,7 @@ def _given(approval: Approval) -> list[Given]:
             one.user.username,
             DecisionKind(one.decision),
             one.digest,
-            one.user.roles,
+            one.user.roles_on(approval.lake),
             one.user.is_active,
         )
         for one in approval.decisions.select_related("user")

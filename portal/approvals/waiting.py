@@ -53,7 +53,7 @@ def needs_decision_of(
     not asked: that costs one query for all of them.
     """
     found = Found()
-    kinds = [kind for kind in proposal_kinds() if kind.may_decide(user)]
+    kinds = [kind for kind in proposal_kinds() if kind.may_decide(user, lake)]
     names: set[str] = set()
     if not all(kind.waits_unasked for kind in kinds):
         asked = Approval.objects.filter(lake=lake, state=ApprovalState.PENDING, expires_at__gt=now)
@@ -73,7 +73,7 @@ def n_needs_me(user: User, lake: str, *, now: datetime | None = None) -> int:
     """
     now = now or timezone.now()
     head = AuditHead.objects.values_list("hash", flat=True).first()
-    mark = (head, user.roles)
+    mark = (head, user.grants)
     known = _counted.get((user.pk, lake))
     if known is not None and known[0] == mark and known[1] <= now < known[2]:
         return known[3]

@@ -8,14 +8,15 @@ from django.db.models import QuerySet
 
 from portal.access.models import User
 from portal.access.roles.domain import STAFF
+from portal.access.selectors import people_of_lake
 from portal.connectors.directory import directory_read
 from portal.notices.addresses import address_problem
 from portal.people.deprovisioning import departed
 
 
-def notified_staff() -> dict[str, str]:
-    """Return the admins and operators who can be written to, with their addresses."""
-    return _reached(User.objects.filter(groups__name__in=STAFF))
+def notified_staff(lake: str) -> dict[str, str]:
+    """Return a lake's admins and operators who can be written to, with their addresses."""
+    return _reached(people_of_lake(STAFF, lake))
 
 
 def people_reached(names: Iterable[str]) -> dict[str, str]:

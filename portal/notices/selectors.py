@@ -3,18 +3,18 @@
 from typing import TypedDict
 from uuid import UUID
 
-from django.db.models import QuerySet, Sum
+from django.db.models import Q, QuerySet, Sum
 
 from portal.access.models import User
+from portal.access.visibility import of_staffed_lakes
 from portal.lake.errors import NotVisible
 from portal.notices.models import Notice, NoticeState
 
 
 def notices_for_user(user: User) -> QuerySet[Notice]:
-    """Return what a person may see: admins and operators all, others what was sent to them."""
-    if user.is_lake_staff:
-        return Notice.objects.all()
-    return Notice.objects.filter(recipient=user.username)
+    """Return what a person may see: all of the lakes that they keep, and what was sent to them."""
+    mine = Q(recipient=user.username)
+    return Notice.objects.filter(of_staffed_lakes(user, otherwise=mine))
 
 
 class NoticeCounts(TypedDict):

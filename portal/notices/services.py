@@ -19,6 +19,7 @@ from django.db.models import F, Q
 
 from portal.access.lakes import several_lakes
 from portal.access.models import User
+from portal.access.roles.domain import ALL_LAKES
 from portal.audit.services import audit_record
 from portal.lake.errors import (
     ExternalFailure,
@@ -160,9 +161,10 @@ def notice_retry(notice_id: UUID | str, *, user: User, email: str = "", now: dat
         RuleViolation: the address is none.
         StaleState: it has not failed, or somebody tried it again just now.
     """
-    if not user.is_lake_staff:
-        raise NotAllowed("notice.role", "Admins and operators have a mail sent again; ask one.")
     notice = Notice.objects.filter(pk=notice_id).first()
+    # Before it is said whether there is one, so that a refusal tells nothing of other lakes.
+    if not user.is_lake_staff_of(ALL_LAKES if notice is None else notice.lake):
+        raise NotAllowed("notice.role", "Admins and operators have a mail sent again; ask one.")
     if notice is None:
         raise NotVisible("notice.unknown", "There is no mail of that id for you.")
     email = email.strip() or notice.email

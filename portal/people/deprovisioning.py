@@ -159,6 +159,6 @@ def _account(username: str) -> User:
 
 
 def _check_admin(user: User, reason: str) -> None:
-    if not user.is_lake_admin:
+    if not user.is_portal_admin:
         raise NotAllowed("person.role", "Only an admin disables or enables accounts.")
     check_reason(reason, "person.reason", "Enter a reason; it is kept in the audit record.")

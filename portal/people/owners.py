@@ -41,7 +41,7 @@ def owner_set(
         NotAllowed: for anyone but an admin.
         RuleViolation: no owner's name, an unknown person or one who left, no reason.
     """
-    if not user.is_lake_admin:
+    if not user.is_lake_admin_of(lake):
         raise NotAllowed("owner.role", "Only an admin maps an owner's name to people.")
     owner, names = _owner(owner), tuple(dict.fromkeys(name.strip() for name in usernames if name))
     check_reason(reason, "owner.reason", "Enter a reason; it is kept in the audit record.")

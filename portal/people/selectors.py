@@ -56,4 +56,4 @@ def tokens_at(now: datetime) -> QuerySet[Any]:
 def tokens_for_user(user: User, *, now: datetime) -> QuerySet[Any]:
     """Return the tokens that a person may see and end: their own; all for admins and operators."""
     rows = tokens_at(now)
-    return rows if user.is_lake_staff else rows.filter(owner=user)
+    return rows if user.is_portal_staff else rows.filter(owner=user)

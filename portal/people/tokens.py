@@ -47,7 +47,7 @@ def token_make(username: str, wish: TokenParams, *, user: User, now: datetime) -
         RuleViolation: the request breaks a rule; the account is a person's, closed or has too many.
     """
     if username != user.username:
-        if not user.is_lake_admin:
+        if not user.is_portal_admin:
             raise NotAllowed(
                 "token.person",
                 "You make tokens for yourself only. An admin makes those of service accounts.",
@@ -73,7 +73,7 @@ def token_end(public_id: UUID, *, user: User, now: datetime) -> ApiToken:
     """
     with transaction.atomic():
         mine = ApiToken.objects.select_for_update()
-        if not user.is_lake_staff:
+        if not user.is_portal_staff:
             mine = mine.filter(owner=user)
         token = mine.filter(public_id=public_id).first()
         if token is None:

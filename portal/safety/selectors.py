@@ -28,10 +28,10 @@ def emergency_stop_steps(press: EmergencyStop | None, user: User, *, now: dateti
     steps = []
     if release_is_pending(press, now=now):
         steps.append("press")  # which keeps the stop, and cancels the proposal
-        if user.is_lake_admin:
+        if user.is_lake_admin_of(press.lake):
             own = press.release_proposed_by.casefold() == user.username.casefold()
             steps += ["withdraw"] if own else ["confirm", "withdraw"]
-    elif user.is_lake_admin:
+    elif user.is_lake_admin_of(press.lake):
         steps.append("release")
     if press.needs_reason and may_explain(press, user):
         steps.append("explain")
@@ -40,7 +40,9 @@ def emergency_stop_steps(press: EmergencyStop | None, user: User, *, now: dateti
 
 def may_explain(press: EmergencyStop, user: User) -> bool:
     """Say whether a person may give the reason of a press: who pressed, admins and operators."""
-    return user.is_lake_staff or press.pressed_by.casefold() == user.username.casefold()
+    return (
+        user.is_lake_staff_of(press.lake) or press.pressed_by.casefold() == user.username.casefold()
+    )
 
 
 def emergency_stop_wait(lake: str) -> str:

@@ -100,7 +100,7 @@ def stop_release_propose(*, lake: str, user: User, reason: str, now: datetime) -
         NotAllowed: not an admin.
         StaleState: the stop is not on, or somebody else's proposal waits.
     """
-    _check_admin(user)
+    _check_admin(user, lake)
     check_reason(reason, "red_button.reason", "Enter a reason for resuming.")
     with transaction.atomic():
         press = _standing(lake)
@@ -132,7 +132,7 @@ def stop_release_confirm(
         StaleState: the stop is not on; this proposal does not wait any more; its proposer is no
             admin any more. So it is the second time.
     """
-    _check_admin(user)
+    _check_admin(user, lake)
     with transaction.atomic():
         press = _standing(lake)
         if press.release_id != release_id or not release_is_pending(press, now=now):
@@ -143,7 +143,7 @@ def stop_release_confirm(
                 "You proposed to end the emergency stop, so another admin must confirm it.",
             )
         proposer = User.objects.filter(username=press.release_proposed_by).first()
-        if proposer is None or not proposer.is_lake_admin:
+        if proposer is None or not proposer.is_lake_admin_of(lake):
             raise StaleState(
                 "red_button.proposer",
                 f"{press.release_proposed_by} is not an admin any more. Withdraw the proposal and "
@@ -174,7 +174,7 @@ def stop_release_withdraw(*, lake: str, user: User, now: datetime) -> EmergencyS
         NotAllowed: not an admin.
         StaleState: none waits; so it is the second time.
     """
-    _check_admin(user)
+    _check_admin(user, lake)
     with transaction.atomic():
         press = _standing(lake)
         if not release_is_pending(press, now=now):
@@ -226,8 +226,8 @@ def _save_release(press: EmergencyStop) -> None:
     )  # fmt: skip
 
 
-def _check_admin(user: User) -> None:
-    if not user.is_lake_admin:
+def _check_admin(user: User, lake: str) -> None:
+    if not user.is_lake_admin_of(lake):
         raise NotAllowed("red_button.admin", "Only admins may end the emergency stop.")
 
 

@@ -35,19 +35,20 @@ def register_picture(picture: Picture) -> None:
     _pictures[picture.key] = picture
 
 
-def pictures_for(user: User) -> list[Picture]:
-    """Return the pictures of a person, in order."""
-    mine = [one for one in _pictures.values() if not one.roles or one.roles & user.roles]
+def pictures_for(user: User, lake: str) -> list[Picture]:
+    """Return the pictures of a person on a lake, in order."""
+    roles = user.roles_on(lake)
+    mine = [one for one in _pictures.values() if not one.roles or one.roles & roles]
     return sorted(mine, key=lambda picture: (picture.order, picture.key))
 
 
-def get_picture(key: str, user: User) -> Picture:
+def get_picture(key: str, user: User, lake: str) -> Picture:
     """Return one picture of a person.
 
     Raises:
         NotVisible: there is none of that name for them.
     """
-    for picture in pictures_for(user):
+    for picture in pictures_for(user, lake):
         if picture.key == key:
             return picture
     raise NotVisible("page.missing", "There is nothing at this address for you.")

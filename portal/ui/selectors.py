@@ -14,6 +14,7 @@ from django.db.models import Case, Q, QuerySet, Value, When
 from django.db.models.functions import StrIndex, Substr
 
 from portal.access.models import DatabaseAdministrator, User
+from portal.access.visibility import of_staffed_lakes
 from portal.audit.models import AuditEvent, AuditHead
 from portal.lake.errors import NotVisible
 from portal.runs.domain import RunState
@@ -37,8 +38,8 @@ def register_owned_tables(provider: OwnedTables) -> OwnedTables:
 
 def runs_visible(user: User) -> QuerySet[Run]:
     """Return the runs of every lake that the person may see."""
-    runs = Run.objects.all()
-    return runs if user.is_lake_staff else runs.filter(requested_by=user.username)
+    mine = Q(requested_by=user.username)
+    return Run.objects.filter(of_staffed_lakes(user, otherwise=mine))
 
 
 def runs_for_user(user: User, lake: str) -> QuerySet[Run]:
@@ -86,7 +87,7 @@ def run_counts(user: User, lake: str) -> RunCounts:
     return RunCounts(
         failed=upto(runs.filter(state=RunState.FAILED.value)),
         # Nobody asks for those: there are none among a person's own.
-        routine=upto(runs.filter(is_routine__in=(True,))) if user.is_lake_staff else 0,
+        routine=upto(runs.filter(is_routine__in=(True,))) if user.is_lake_staff_of(lake) else 0,
     )
 
 
@@ -98,7 +99,7 @@ def run_lines(run: Run) -> QuerySet[RunEvent]:
 def audit_for_user(user: User, lake: str) -> QuerySet[AuditEvent]:
     """Return the events of a lake that the person may see, unordered."""
     events = AuditEvent.objects.filter(lake=lake).order_by()
-    if user.is_lake_staff:
+    if user.is_lake_staff_of(lake):
         return events
     slash = StrIndex("object_id", Value("/"))
     table_name = Case(

@@ -70,7 +70,7 @@ class HistoryFilter(ListFilter):
 def history_visible(lake: str, user: User) -> QuerySet[Refresh]:
     """Return the statements of a lake that the person may see."""
     rows = Refresh.objects.for_user(user)
-    if user.is_lake_staff:
+    if user.is_lake_staff_of(lake):
         # Walked from the newest on, each asked for its lake; a join would sort them all.
         found = RefreshTarget.objects.filter(pk=OuterRef("target_id"), watched__lake=lake)
         rows = rows.filter(Exists(found))

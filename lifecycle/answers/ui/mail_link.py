@@ -143,7 +143,7 @@ def _page(
         "offer": offer,
         "is_due": offer is not None or bool(found.n_clean_now or found.n_still_read),
         "whose": _whose(link, user),
-        "is_admin": user.is_lake_admin,
+        "is_admin": user.is_lake_admin_of(link.lake),
         "table_url": table_url(link.lake, link.db, link.table),
         "list_url": list_url("expiring", link.lake, show="week"),
         **shown,

@@ -42,7 +42,7 @@ def hold_place(  # noqa: PLR0913 - each says something about the hold
         RuleViolation: no reason, no database, or an end that has passed.
     """
     db, table, partition = name
-    if kind is HoldKind.LEGAL and not user.is_lake_admin:
+    if kind is HoldKind.LEGAL and not user.is_lake_admin_of(lake):
         raise NotAllowed("hold.legal", "Only an admin may place a legal hold; ask one.")
     check_reason(reason, "hold.reason", "Enter a reason for the hold.")
     if not db or (partition and not table):
@@ -72,7 +72,7 @@ def hold_release(hold_id: UUID, *, user: User, reason: str, now: datetime) -> No
         if hold is None:
             raise NotVisible("hold.missing", "There is no such hold.")
         own = hold.placed_by == user.username and hold.kind != HoldKind.LEGAL
-        if not (user.is_lake_admin or own):
+        if not (user.is_lake_admin_of(hold.lake) or own):
             raise NotAllowed("hold.release", "Only an admin, or who placed it, may end this hold.")
         if hold.released_at is not None:
             raise StaleState("hold.released", f"{hold.released_by} ended this hold already.")

@@ -9,6 +9,7 @@ from lifecycle.models import TableFinding
 from lifecycle.notices.domain.notice import Responsible, people_behind, responsible_for
 from portal.access.models import DatabaseAdministrator, User
 from portal.access.roles.domain import ADMIN, OPERATOR
+from portal.access.selectors import people_of_lake
 from portal.connectors.directory import directory_read
 from portal.notices.addresses import address_problem
 from portal.people.deprovisioning import departed
@@ -41,7 +42,7 @@ class People:
         addresses = dict(users.values_list("username", "email"))
         directory = directory_read(Path(settings.LAKEWARDEN_DIRECTORY))
         addresses |= {name: person.email for name, person in directory.people.items()}
-        admins = User.objects.filter(is_active=True, groups__name=ADMIN).order_by("username")
+        admins = people_of_lake({ADMIN}, lake).values_list("username", flat=True)
         rows = DatabaseAdministrator.objects.filter(lake=lake).order_by("db", "username")
         administrators: dict[str, tuple[str, ...]] = {}
         for db, username in rows.values_list("db", "username"):
@@ -54,18 +55,16 @@ class People:
         }
         return cls(
             addresses=reachable,
-            admins=tuple(
-                name for name in admins.values_list("username", flat=True) if name in reachable
-            ),
+            admins=tuple(name for name in admins if name in reachable),
             administrators=administrators,
             stand_for=owner_map(lake),
             left=left,
         )
 
 
-def keepers(people: People) -> list[str]:
-    """Return the admins and operators who can be written to."""
-    operators = User.objects.filter(is_active=True, groups__name=OPERATOR)
+def keepers(people: People, lake: str) -> list[str]:
+    """Return a lake's admins and operators who can be written to."""
+    operators = people_of_lake({OPERATOR}, lake)
     names = {*people.admins, *operators.values_list("username", flat=True)}
     return sorted(name for name in names if name in people.addresses)
 

@@ -38,7 +38,7 @@ def database_days_change(change: DaysChange, *, user: User, now: datetime) -> Da
             bounds, `name.grammar` for a name on which the portal never acts.
         StaleState: `days.changed` when somebody was first.
     """
-    if not user.is_lake_admin:
+    if not user.is_lake_admin_of(change.lake):
         raise NotAllowed("days.role", "Only an admin sets the days of a database.")
     check_reason(change.reason, "days.reason", "Enter a reason; it is kept in the audit record.")
     check_identifier(change.db, kind="database")

@@ -36,7 +36,7 @@ def database_mode_change(change: ModeChange, *, user: User, now: datetime) -> Da
             `name.grammar` for a name on which the portal never acts.
         StaleState: `mode.changed` when somebody was first.
     """
-    if not user.is_lake_admin:
+    if not user.is_lake_admin_of(change.lake):
         raise NotAllowed("mode.role", "Only an admin moves a database to another mode.")
     check_reason(change.reason, "mode.reason", "Enter a reason; it is kept in the audit record.")
     check_identifier(change.db, kind="database")

@@ -111,7 +111,7 @@ def database(request: HttpRequest, db: str) -> HttpResponse:
         "moves": [
             {"wanted": wanted, "consequence": CONSEQUENCES[wanted]}
             for wanted in DatabaseMode
-            if user.is_lake_admin and can_change(mode, wanted)
+            if user.is_lake_admin_of(lake) and can_change(mode, wanted)
         ],
     }
     return render(request, "lifecycle/database.html", context)

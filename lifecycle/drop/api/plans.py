@@ -87,7 +87,7 @@ class PlanList(KeysetList):
         """Have a plan created (admins and operators)."""
         said, now = self.data, timezone.now()
         chosen = {name: said.get(name, []) for name in ("databases", "tables")}
-        if self.user.is_lake_staff and any(chosen.values()):
+        if self.user.is_lake_staff_of(self.lake) and any(chosen.values()):
             require_something(plan_preview(self.lake, self.user, **chosen, now=now))
         plan = plan_request(self.lake, **chosen, reason=said["reason"], user=self.user, now=now)
         return plan_answer(plan, self.user)

@@ -17,9 +17,12 @@ class PlanPartQuerySet(models.QuerySet["DropPlanPart"]):
 
     def for_user(self, user: User) -> Self:
         """Keep the rows that make up what `user` sees: the whole for admins and operators."""
-        if user.is_lake_staff:
+        lakes = user.staffed_lakes
+        if lakes is None:
             return self.filter(WHOLE)
-        return self.filter(visible_to(user)).exclude(WHOLE)
+        # Where the whole is seen its parts would be counted twice.
+        parts = Q(visible_to(user)) & ~WHOLE & ~Q(lake__in=sorted(lakes))
+        return self.filter(parts | (WHOLE & Q(lake__in=sorted(lakes))))
 
 
 class DropPlanPart(models.Model):

@@ -13,6 +13,7 @@ from django.db.models import Exists, OuterRef, Q
 from lifecycle.drop.models.parts import DropPlanPart
 from lifecycle.inventory.models.findings import visible_to
 from portal.access.models import User
+from portal.access.visibility import of_staffed_lakes
 from portal.approvals.models import Effect, Proposal, with_reason
 from portal.lake.counts import count_words
 
@@ -57,10 +58,8 @@ class DropPlanQuerySet(models.QuerySet["DropPlan"]):
 
     def for_user(self, user: User) -> Self:
         """Keep what `user` may see: all for admins and operators, else plans with own tables."""
-        if user.is_lake_staff:
-            return self
         mine = DropPlanPart.objects.for_user(user).filter(plan=OuterRef("pk"))
-        return self.filter(Exists(mine))
+        return self.filter(of_staffed_lakes(user, otherwise=Q(Exists(mine))))
 
 
 TRANSITIONS: dict[str, frozenset[str]] = {

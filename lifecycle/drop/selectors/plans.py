@@ -99,7 +99,7 @@ class DeletionRequestFilter(ListFilter):
 def plans_visible(lake: str, user: User) -> QuerySet[DropPlan]:
     """Return the plans that a person may see, each with `seen_*`: the part that they may see."""
     rows = DropPlan.objects.filter(lake=lake).for_user(user)
-    if user.is_lake_staff:
+    if user.is_lake_staff_of(lake):
         return rows.annotate(
             seen_tables=F("n_tables"), seen_items=F("n_items"), seen_bytes=F("n_bytes")
         )
@@ -220,6 +220,6 @@ def tables_to_plan(lake: str, user: User) -> QuerySet[TableFinding]:
 def deletion_requests_visible(lake: str, user: User) -> QuerySet[DeletionRequest]:
     """Return the owners' requests: all to admins and operators, else one's own."""
     rows = DeletionRequest.objects.filter(lake=lake).select_related("plan")
-    if user.is_lake_staff:
+    if user.is_lake_staff_of(lake):
         return rows
     return rows.filter(requested_by=user.username)

@@ -26,7 +26,7 @@ class RuleFilter(ListFilter):
 def rules_visible(lake: str, user: User) -> QuerySet[StandingRule]:
     """Return the rules of a lake: all to admins and operators, else those of one's own tables."""
     rows = StandingRule.objects.filter(lake=lake).select_related("approval")
-    if user.is_lake_staff:
+    if user.is_lake_staff_of(lake):
         return rows
     mine = TableFinding.objects.current(lake).for_user(user)
     return rows.filter(Exists(mine.filter(db=OuterRef("db"), table=OuterRef("table"))))
@@ -40,7 +40,7 @@ def plans_of_rule(rule: StandingRule, user: User) -> QuerySet[DropPlan]:
 def get_rule_for_user(rule_id: UUID | str, *, user: User) -> StandingRule:
     """Return a rule that this person may see: admins and operators all, owners their tables'."""
     rule = StandingRule.objects.select_related("approval").filter(pk=rule_id).first()
-    if rule is not None and not user.is_lake_staff:
+    if rule is not None and not user.is_lake_staff_of(rule.lake):
         tables = TableFinding.objects.current(rule.lake).for_user(user)
         if not tables.filter(db=rule.db, table=rule.table).exists():
             rule = None

@@ -73,9 +73,9 @@ def deletion_request_close(wish_id: UUID | str, *, user: User, reason: str, now:
     """Close an open request: its author takes it back, or an admin declines it with a reason."""
     wish = DeletionRequest.objects.filter(pk=wish_id).first()
     is_own = wish is not None and wish.requested_by == user.username
-    if wish is None or not (is_own or user.is_lake_staff):
+    if wish is None or not (is_own or user.is_lake_staff_of(wish.lake)):
         raise NotVisible("clean_now.missing", "There is no such request, or you may not see it.")
-    if not is_own and not user.is_lake_admin:
+    if not is_own and not user.is_lake_admin_of(wish.lake):
         raise NotAllowed("clean_now.close", "Only its author or an admin may close a request.")
     if not is_own and not reason.strip():
         raise RuleViolation("clean_now.close_reason", "Enter a reason; its author reads it.")

@@ -139,7 +139,7 @@ def plan_request(
 
     Each call makes a plan of its own; items that stand in a waiting plan are left out of it.
     """
-    if not user.is_lake_staff:
+    if not user.is_lake_staff_of(lake):
         raise NotAllowed(
             "plan.role", "Admins and operators make drop plans. Owners may request a deletion."
         )

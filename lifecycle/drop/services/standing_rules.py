@@ -107,7 +107,7 @@ class StandingRules(ProposalKind[StandingRule]):
 
     def steps(self, proposal: StandingRule, user: User, *, now: datetime) -> Steps:
         """Return what a person may do; who may end a rule need not withdraw it."""
-        may_end = user.is_lake_admin or user.username == proposal.requested_by
+        may_end = user.is_lake_admin_of(proposal.lake) or user.username == proposal.requested_by
         found = super().steps(proposal, user, now=now)
         return replace(found, withdraw=proposal.state in _LIVE and may_end)
 
@@ -131,8 +131,8 @@ class RuleParams:
     reason: str
 
 
-def _require_maker(user: User) -> None:
-    if not user.is_lake_staff:
+def _require_maker(user: User, lake: str) -> None:
+    if not user.is_lake_staff_of(lake):
         raise NotAllowed("standing.role", "Admins and operators ask for standing rules.")
 
 
@@ -141,7 +141,7 @@ def standing_rule_request(
     lake: str, wish: RuleParams, *, user: User, now: datetime
 ) -> StandingRule:
     """Ask two people for a standing rule; a table has at most one that waits or is active."""
-    _require_maker(user)
+    _require_maker(user, lake)
     check_reason(wish.reason, "standing.reason", "Enter a reason for the standing rule.")
     table = TableFinding.objects.current(lake).filter(db=wish.db, table=wish.table).first()
     if table is None:
@@ -250,7 +250,7 @@ def standing_rule_end(
 ) -> StandingRule:
     """End a rule before its day: its maker or an admin. Plans under it stop before they start."""
     rule = get_rule_for_user(rule_id, user=user)
-    if user.username != rule.requested_by and not user.is_lake_admin:
+    if user.username != rule.requested_by and not user.is_lake_admin_of(rule.lake):
         raise NotAllowed("standing.end", "Only its maker or an admin may end a standing rule.")
     check_text(reason)
     # As it is now: it may have begun since it was read, and is ended all the same.

@@ -41,7 +41,7 @@ class DeletionRequestForm(forms.Form):
 def plan_new(request: HttpRequest) -> HttpResponse:
     """Choose databases and tables (GET shows what they hold), then make the plan (POST)."""
     lake, user = current_lake(request), person(request)
-    if not user.is_lake_staff:
+    if not user.is_lake_staff_of(lake):
         raise NotAllowed("plan.role", "Admins and operators make drop plans.")
     data = request.POST if request.method == "POST" else request.GET
     databases, tables = data.getlist("databases")[:MAX_CHOSEN], data.getlist("tables")[:MAX_CHOSEN]
@@ -105,7 +105,7 @@ def wishes(request: HttpRequest) -> HttpResponse:
     page = keyset_page(
         deletion_requests_visible(lake, user), request.GET, orders={"-created": ("-created_at",)}
     )
-    context = {"page": page, "sees_all": user.is_lake_staff}
+    context = {"page": page, "sees_all": user.is_lake_staff_of(lake)}
     return render(request, "lifecycle/deletion_requests.html", context)
 
 

@@ -123,7 +123,7 @@ def mine_card(request: HttpRequest) -> Card | None:
 def deletion_requests_card(request: HttpRequest) -> Card | None:
     """Tell makers of plans what owners ask for."""
     lake, user = lake_or_none(request), person(request)
-    if not lake or not user.is_lake_staff:
+    if not lake or not user.is_lake_staff_of(lake):
         return None
     n_open = deletion_requests_visible(lake, user).filter(state=DeletionRequest.State.OPEN).count()
     if not n_open:

@@ -110,7 +110,7 @@ def plans(request: HttpRequest) -> HttpResponseBase:
     """List the plans that the person may see, newest first."""
     lake, user = current_lake(request), person(request)
     filterset = PlanFilter(request.GET, queryset=plans_visible(lake, user))
-    context = {"may_make": user.is_lake_staff}
+    context = {"may_make": user.is_lake_staff_of(lake)}
     return list_response(request, PLAN_LIST, filterset=filterset, context=context)
 
 

@@ -83,7 +83,7 @@ def _page(request: HttpRequest, form: RuleForm, *, status: int = 200) -> HttpRes
     page = keyset_page(
         rules_visible(lake, user), request.GET, orders={"-created": ("-created_at",)}
     )
-    context = {"page": page, "form": form, "may_make": user.is_lake_staff}
+    context = {"page": page, "form": form, "may_make": user.is_lake_staff_of(lake)}
     return render(request, "lifecycle/standing_rules.html", context, status=status)
 
 

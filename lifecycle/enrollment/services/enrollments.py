@@ -164,7 +164,7 @@ def enrollment_request(
         RuleViolation: no reason, odd values, no table, or more than one enrollment takes.
         StaleState: the choice holds other tables than the page showed.
     """
-    if not user.is_lake_staff:
+    if not user.is_lake_staff_of(lake):
         raise NotAllowed("enrol.role", "Admins and operators ask for enrollments.")
     check_reason(wish.reason, "enrol.reason", "Enter a reason; approvers and owners read it.")
     check_values(wish.wanted)
@@ -216,7 +216,7 @@ def enrollment_undo(
     Tables that somebody changed since are left. Twice it is StaleState.
     """
     enrollment = get_enrollment_for_user(enrolment_id, user=user)
-    if not user.is_lake_admin:
+    if not user.is_lake_admin_of(enrollment.lake):
         raise NotAllowed("enrol.undo", "Only an admin undoes an enrollment.")
     check_reason(reason, "enrol.reason", "Enter a reason; it is kept in the history.")
     # The audit chain's end is locked last everywhere, so the row goes first.

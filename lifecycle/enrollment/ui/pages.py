@@ -106,7 +106,7 @@ def enrollments(request: HttpRequest) -> HttpResponseBase:
     """List the enrollments that the person may see."""
     lake, user = current_lake(request), person(request)
     filterset = EnrollmentFilter(request.GET, queryset=enrollments_visible(lake, user))
-    context = {"may_make": user.is_lake_staff}
+    context = {"may_make": user.is_lake_staff_of(lake)}
     return list_response(request, ENROLLMENT_LIST, filterset=filterset, context=context)
 
 
@@ -114,7 +114,7 @@ def enrollments(request: HttpRequest) -> HttpResponseBase:
 def enrollment_new(request: HttpRequest) -> HttpResponse:
     """Choose tables and values and see what would go (GET), then ask two people (POST)."""
     lake, user = current_lake(request), person(request)
-    if not user.is_lake_staff:
+    if not user.is_lake_staff_of(lake):
         raise NotAllowed("enrol.role", "Admins and operators ask for enrollments.")
     if request.method == "POST":
         made = enrollment_request(lake, _wish(request), user=user, now=timezone.now())
@@ -150,7 +150,7 @@ def enrollment(request: HttpRequest, enrolment_id: UUID) -> HttpResponseBase:
         "found": found,
         **proposal_context(ENROLLMENTS, found, user, decide="lifecycle:enrolment-decide"),
         "counts": result_counts(found, user),
-        "sees_all": user.is_lake_staff,
+        "sees_all": user.is_lake_staff_of(found.lake),
         "lines": [
             {**found.what_if[name], "state": LINE_WORDS[name][0], "words": LINE_WORDS[name][1]}
             for name in LINE_WORDS

@@ -66,7 +66,7 @@ def policy_alarms_close(
         NotAllowed: `alarm.role` for anyone but an admin.
         RuleViolation: `alarm.nothing` where none is chosen, `alarm.reason` without a reason.
     """
-    if not user.is_lake_admin:
+    if not user.is_lake_admin_of(lake):
         raise NotAllowed("alarm.role", "Only an admin closes a policy alarm.")
     if not ids:
         raise RuleViolation("alarm.nothing", "Choose the alarms to close: tick them in the list.")

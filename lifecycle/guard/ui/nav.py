@@ -48,7 +48,7 @@ def alarms_card(request: HttpRequest) -> Card | None:
     lake = lake_or_none(request)
     if lake is None:
         return None
-    if not user.is_lake_admin:
+    if not user.is_lake_admin_of(lake):
         return None
     rows = policy_events_visible(lake, user).filter(is_alarm=True, closed_at=None)
     opened = list(rows.order_by("-at")[:SHOWN_AT_MOST])

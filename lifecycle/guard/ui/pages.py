@@ -105,11 +105,11 @@ def dropped_object(request: HttpRequest, dropped_id: UUID) -> HttpResponse:
 @require_GET
 def policy_alarms(request: HttpRequest) -> HttpResponseBase:
     """List policy events; admins may close the open alarms among them."""
-    user = person(request)
-    rows = policy_events_visible(current_lake(request), user)
+    lake, user = current_lake(request), person(request)
+    rows = policy_events_visible(lake, user)
     filterset = PolicyFilterSet(request.GET, queryset=rows)
-    context = {"may_close": user.is_lake_admin}
-    spec = replace(POLICY, select="alarm" if user.is_lake_admin else "")
+    context = {"may_close": user.is_lake_admin_of(lake)}
+    spec = replace(POLICY, select="alarm" if user.is_lake_admin_of(lake) else "")
     return list_response(request, spec, filterset=filterset, context=context)
 
 

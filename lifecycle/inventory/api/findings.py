@@ -53,7 +53,7 @@ class Picture(ApiView):
     @operation("picture_get", answer=PictureSerializer, parameters=LAKE)
     def get(self) -> object:
         """Return how old the picture is and the lake's totals, to admins and operators."""
-        if not self.user.is_lake_staff:
+        if not self.user.is_lake_staff_of(self.lake):
             raise NotAllowed("picture.role", "The whole lake's totals are for admins, operators.")
         generation = current_generation(self.lake)
         if generation is None:

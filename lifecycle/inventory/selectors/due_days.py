@@ -22,6 +22,6 @@ def due_by_day(lake: str, user: User, *, until: date) -> dict[date, DueThatDay]:
     What is overdue stands on the scan's day; days far ahead (ingest counts 92) are unknown.
     """
     rows = DueDay.objects.current(lake).filter(day__lte=until)
-    rows = rows.filter(db="") if user.is_lake_staff else rows.for_user(user).exclude(db="")
+    rows = rows.filter(db="") if user.is_lake_staff_of(lake) else rows.for_user(user).exclude(db="")
     summed = rows.order_by().values_list("day").annotate(n=Sum("n_items"), size=Sum("n_bytes"))
     return {day: DueThatDay(n_items, n_bytes) for day, n_items, n_bytes in summed}

@@ -175,7 +175,7 @@ def reason_counts(lake: str, user: User) -> dict[str, int]:
     generation = current_generation(lake)
     if generation is None:
         return {}
-    if user.is_lake_staff:
+    if user.is_lake_staff_of(lake):
         counts = generation.totals.get("reasons") or {}
     else:
         counts = paths_visible(lake, user).aggregate(
@@ -190,7 +190,7 @@ def reason_counts(lake: str, user: User) -> dict[str, int]:
 def totals_for(lake: str, user: User, gone: GoneOf | None = None) -> Totals:
     """Return the numbers of what `user` may see: the scan's sums, less what was dropped."""
     rows = OwnerTotals.objects.current(lake)
-    rows = rows.filter(db="") if user.is_lake_staff else rows.for_user(user).exclude(db="")
+    rows = rows.filter(db="") if user.is_lake_staff_of(lake) else rows.for_user(user).exclude(db="")
     names = [one.name for one in fields(Totals)]
     sums: dict[str, Any] = rows.aggregate(**{name: Coalesce(Sum(name), 0) for name in names})
     dropped = dropped_due(lake, TableFinding.objects.current(lake).for_user(user), gone)

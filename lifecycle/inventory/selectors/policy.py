@@ -77,7 +77,9 @@ def asker_of(user: User, found: TableFinding) -> Asker:
     """Say what a person is to a table of the current picture, as the rules take it."""
     names = {user.username, *user.stands_for.get(found.lake, ())}
     owns = bool(names & {found.owner, found.db_owner})
-    return Asker(user.is_lake_admin, owns or found.db in user.administered.get(found.lake, ()))
+    return Asker(
+        user.is_lake_admin_of(found.lake), owns or found.db in user.administered.get(found.lake, ())
+    )
 
 
 def may_answer(user: User, row: TableFinding) -> bool:
@@ -86,7 +88,7 @@ def may_answer(user: User, row: TableFinding) -> bool:
     The rule of `asker_of` for many rows: it asks the database nothing that the user's rights have
     not read.
     """
-    if user.is_lake_admin:
+    if user.is_lake_admin_of(row.lake):
         return True
     names = {user.username, *user.stands_for.get(row.lake, ())}
     is_owner = row.owner in names or row.db_owner in names

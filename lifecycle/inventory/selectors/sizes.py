@@ -47,7 +47,7 @@ def sizes_of(lake: str, user: User) -> Sizes | None:
     )
     if len(tables) < LARGEST:
         return Sizes(tables, {})
-    if user.is_lake_staff:
+    if user.is_lake_staff_of(lake):
         whole = {cls: part["bytes"] for cls, part in generation.totals.get("classes", {}).items()}
         shown = {cls: sum(one.bytes.get(cls, 0) for one in tables) for cls in whole}
         return Sizes(tables, {cls: max(whole[cls] - shown[cls], 0) for cls in whole})

@@ -29,7 +29,7 @@ def file_system_alarm_queue(generation: ScanSnapshot, *, now: datetime) -> int:
     noun = "file system" if len(unknown) == 1 else "file systems"
     problem = picture_problem(lake, generation)
     letter = Letter(f"Alarm: {len(unknown)} unknown {noun} in lake {lake}", problem)
-    told = keepers(people)
+    told = keepers(people, lake)
     for username in told:
         notice_queue(
             KIND,

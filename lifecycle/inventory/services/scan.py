@@ -7,7 +7,6 @@ from datetime import datetime
 
 from portal.access.lakes import get_lake
 from portal.access.models import User
-from portal.access.roles.domain import STAFF
 from portal.lake.clock import day_of
 from portal.lake.errors import NotAllowed
 from portal.lake.reasons import check_text
@@ -27,7 +26,7 @@ def scan_request(lake: str, *, user: User, now: datetime, reason: str = "") -> R
     Raises:
         NotAllowed: `scan.role` for anyone but an admin or operator.
     """
-    if not user.roles & STAFF:
+    if not user.is_lake_staff_of(lake):
         raise NotAllowed("scan.role", "Only an admin or an operator starts a scan; ask one.")
     check_text(reason)
     unfinished = Run.objects.filter(lake=lake, kind=KIND, finished_at=None).first()

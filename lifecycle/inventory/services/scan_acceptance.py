@@ -51,7 +51,7 @@ def get_smaller_lake(run_id: UUID | str, *, user: User) -> SmallerLake:
     """
     run = Run.objects.filter(pk=run_id, kind=KIND, state=RunState.FAILED).first()
     error = (run.error if run is not None else None) or {}
-    if run is None or not user.is_lake_staff or error.get("code") != SHRANK:
+    if run is None or not user.is_lake_staff_of(run.lake) or error.get("code") != SHRANK:
         raise NotVisible(
             "scan.missing", "There is no scan here that stopped because the lake had shrunk."
         )
@@ -83,7 +83,7 @@ def scan_accept_smaller(
         StaleState: somebody has accepted it, or a newer scan was asked for since.
     """
     smaller = get_smaller_lake(run_id, user=user)
-    if not user.is_lake_admin:
+    if not user.is_lake_admin_of(smaller.run.lake):
         raise NotAllowed("scan.accept_role", "Only an admin accepts a smaller lake; ask one.")
     if len(reason.strip()) < MIN_REASON:
         raise RuleViolation("scan.accept_reason", "Enter a reason; it is kept in the audit record.")

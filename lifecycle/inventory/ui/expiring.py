@@ -255,7 +255,7 @@ def _classes(found: TableFinding) -> list[dict[str, Any]]:
 
 
 def _chart(lake: str, generation: ScanSnapshot | None, user: User) -> Chart | None:
-    if generation is None or not user.is_lake_staff:
+    if generation is None or not user.is_lake_staff_of(lake):
         return None
     metrics = {
         "class.CLEAN_NOW.bytes": "due now",

@@ -61,7 +61,7 @@ def owned_tables(user: User, lake: str) -> Iterator[str]:
 def waiting_card(request: HttpRequest) -> Card | None:
     """Tell an owner how much of theirs waits for an answer."""
     user, seen = person(request), _seen(request)
-    if seen is None or user.is_lake_staff:
+    if seen is None or user.is_lake_staff_of(seen.lake):
         return None
     found = needs_answer(seen.generation, user, now=timezone.now())
     if not found.waiting.n_items:
@@ -155,7 +155,7 @@ def _seen(request: HttpRequest) -> _Seen | None:
 
 def _trend(seen: _Seen, user: User, metric: str) -> tuple[tuple[str, float], ...]:
     """Return the lake's own trend to who sees the whole lake; parts of it are not recorded."""
-    if not user.is_lake_staff:
+    if not user.is_lake_staff_of(seen.lake):
         return ()
     points = trend(seen.lake, [metric], today=seen.generation.day)[metric]
     return tuple((day.isoformat(), float(value)) for day, value in points)

@@ -68,7 +68,7 @@ def _smaller_step(run: Run, user: User) -> RunStep | None:
     """Offer on the page of a scan that stopped what an admin may do about it."""
     if run.kind != KIND or (run.error or {}).get("code") != SHRANK:
         return None
-    if not user.is_lake_staff:
+    if not user.is_lake_staff_of(run.lake):
         return None
     url = reverse("lifecycle:scan-smaller", args=[run.pk])
     return RunStep("Confirm a large drop in inventory", url, "An admin may accept it for one scan.")

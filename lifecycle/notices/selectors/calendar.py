@@ -65,7 +65,7 @@ def _expiring(lake: str, user: User, *, today: date, most: int) -> Iterator[Even
     rows = PartitionRange.objects.filter(
         cls__in=_CLASSES, due_first__lte=today + timedelta(days=DAYS_AHEAD)
     )
-    if user.is_lake_staff:
+    if user.is_lake_staff_of(lake):
         rows = rows.filter(generation=generation)
     else:
         rows = rows.filter(table__in=TableFinding.objects.current(lake).for_user(user))

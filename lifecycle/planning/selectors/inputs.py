@@ -27,8 +27,9 @@ from lifecycle.models import (
 )
 from lifecycle.policies.models.policy import MIN_BACKUP_DAYS
 from lifecycle.rules.selectors.exceptions import no_longer_excepted
-from portal.access.models import DatabaseAdministrator, OwnerMapping, User
+from portal.access.models import DatabaseAdministrator, OwnerMapping
 from portal.access.roles.domain import ADMIN
+from portal.access.selectors import people_of_lake
 from portal.approvals.domain import DecisionKind
 from portal.approvals.selectors import decisions_of, requesters_shown
 from portal.approvals.sizes import Needed, plan_limit, plan_needed
@@ -240,10 +241,10 @@ def plan_limits(plan: DropPlan) -> PlanLimits | None:
 
 
 def _n_may_approve(plan: DropPlan) -> int:
-    """Count the admins who are no requesters of a plan and have not approved it."""
+    """Count the lake's admins who are no requesters of a plan and have not approved it."""
     asked = {name.casefold() for name in requesters_shown(plan.approval, plan.requesters)}
     asked |= {name.casefold() for name in _approvers(plan)}
-    admins = User.objects.filter(is_active=True, groups__name=ADMIN)
+    admins = people_of_lake({ADMIN}, plan.lake)
     return sum(name.casefold() not in asked for name in admins.values_list("username", flat=True))
 
 

@@ -80,7 +80,7 @@ class DatabasePolicyRead(ApiView):
     def post(self, db: str) -> object:
         """Have it read from the metastore (admins and operators)."""
         get_database_for_user(self.lake, db, user=self.user)
-        if not self.user.is_lake_staff:
+        if not self.user.is_lake_staff_of(self.lake):
             raise NotAllowed("policy.look", "Admins and operators have the metastore read.")
         return policy_inspection_request(self.lake, db, user=self.user, now=timezone.now())
 

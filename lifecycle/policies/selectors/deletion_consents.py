@@ -31,7 +31,7 @@ def yes_visible(lake: str, user: User, *, today: date) -> QuerySet[DeletionConse
     rows: QuerySet[DeletionConsent] = DeletionConsent.objects.filter(lake=lake).annotate(
         is_standing=Q(ended_at=None, until__gte=today)
     )
-    if user.is_lake_staff:
+    if user.is_lake_staff_of(lake):
         return rows
     tables = tables_visible(lake, user).filter(db=OuterRef("db"), table=OuterRef("table"))
     return rows.filter(Q(given_by=user.username) | Q(Exists(tables)))

@@ -43,7 +43,7 @@ def exceptions_visible(lake: str, user: User, *, today: date) -> QuerySet[PathEx
     rows: QuerySet[PathException] = PathException.objects.filter(lake=lake).annotate(
         is_standing=Q(ended_at=None, until__gte=today)
     )
-    if user.is_lake_staff:
+    if user.is_lake_staff_of(lake):
         return rows
     tables = tables_visible(lake, user).filter(db=OuterRef("db"), table=OuterRef("table"))
     databases = databases_visible(lake, user).filter(db=OuterRef("db"))
@@ -81,6 +81,6 @@ def may_end_exception(request: PolicyRequest, user: User, *, now: datetime) -> b
 
 def is_exceptions_person(granted: PathException, user: User) -> bool:
     """Whether an exception is a person's to end: an admin's, an owner's, or who asked for it."""
-    if user.is_lake_admin or granted.requested_by == user.username:
+    if user.is_lake_admin_of(granted.lake) or granted.requested_by == user.username:
         return True
     return owns_named(granted.lake, granted.db, granted.table, user=user)

@@ -57,7 +57,7 @@ def holds_ended(lake: str, user: User, *, now: datetime) -> QuerySet[Hold]:
 
 
 def _seen_by(user: User, rows: QuerySet[Hold], lake: str) -> QuerySet[Hold]:
-    if user.is_lake_staff:
+    if user.is_lake_staff_of(lake):
         return rows
     databases = list(databases_visible(lake, user).values_list("db", flat=True))
     tables = tables_visible(lake, user).order_by()

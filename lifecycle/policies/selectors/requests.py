@@ -36,7 +36,7 @@ class RequestFilter(ListFilter):
 def requests_visible(lake: str, user: User) -> QuerySet[PolicyRequest]:
     """Return the requests that a person made, is to answer, or that are about what they see."""
     rows = PolicyRequest.objects.filter(lake=lake).select_related("approval")
-    if user.is_lake_staff:
+    if user.is_lake_staff_of(lake):
         return rows
     tables = tables_visible(lake, user).filter(db=OuterRef("db"), table=OuterRef("table"))
     databases = databases_visible(lake, user).filter(db=OuterRef("db"))
@@ -81,4 +81,6 @@ def may_accept(request: PolicyRequest, user: User) -> bool:
     if request.kind != RequestKind.HAND_OVER:
         return False
     is_new_owner = request.owner == user.username
-    return is_new_owner or (user.is_lake_admin and request.requested_by != user.username)
+    return is_new_owner or (
+        user.is_lake_admin_of(request.lake) and request.requested_by != user.username
+    )

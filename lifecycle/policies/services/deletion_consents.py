@@ -131,7 +131,7 @@ def deletion_consent_withdraw(
     found = get_yes_for_user(lake, yes_id, user=user)
     table = TableFinding.objects.current(lake).filter(tbl_id=found.tbl_id).first()
     is_theirs = found.given_by == user.username or (table is not None and may_say_yes(table, user))
-    if not (is_theirs or user.is_lake_admin):
+    if not (is_theirs or user.is_lake_admin_of(lake)):
         raise NotAllowed(
             "still_read.end", "Only who gave it, the table's owner or an admin ends it."
         )

@@ -66,7 +66,7 @@ def exception_request(
         get_table_for_user(lake, wish.db, wish.table, user=user)
     else:
         get_database_for_user(lake, wish.db, user=user)
-    if not (user.is_lake_admin or owns_named(lake, wish.db, wish.table, user=user)):
+    if not (user.is_lake_admin_of(lake) or owns_named(lake, wish.db, wish.table, user=user)):
         raise NotAllowed("waiver.role", "Only an owner of it or an admin asks for an exception.")
     today = day_of(now, get_lake(lake).zone)
     rule = check_exception(wish.rule, is_table=bool(wish.table), until=wish.until, today=today)

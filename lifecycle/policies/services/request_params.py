@@ -76,7 +76,7 @@ def policy_set_request(lake: str, wish: SetParams, *, user: User, now: datetime)
         standing = database_policy(lake, wish.db)
         if not standing.is_known:
             raise StaleState("policy.unread", "Read the current values of the database first.")
-        asker = Asker(user.is_lake_admin, owns=False)
+        asker = Asker(user.is_lake_admin_of(lake), owns=False)
         route = route_of_database(wish.seen, wish.wanted, asker)
     _check_seen(standing, wish.seen, request.name)
     check_written_to(lake, wish.db)

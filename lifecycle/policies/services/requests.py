@@ -77,13 +77,15 @@ class PolicyRequests(ProposalKind[PolicyRequest]):
         last = rows.order_by("-created_at").first()
         return None if last is None else Changes(last, self.url_of(last))
 
-    def may_decide(self, user: User) -> bool:
+    def may_decide(self, user: User, lake: str) -> bool:
         """Return True: anybody may be the new owner of a table."""
         return True
 
-    def askable(self, proposals: QuerySet[PolicyRequest], user: User) -> QuerySet[PolicyRequest]:
+    def askable(
+        self, proposals: QuerySet[PolicyRequest], user: User, lake: str
+    ) -> QuerySet[PolicyRequest]:
         """Keep the offers to a person, where their role decides on nothing else."""
-        if super().may_decide(user):
+        if super().may_decide(user, lake):
             return proposals
         return proposals.filter(kind=RequestKind.HAND_OVER, owner=user.username)
 

@@ -97,6 +97,6 @@ def exception_end_view(request: HttpRequest, waiver_id: UUID) -> HttpResponseRed
 
 def _may_ask(lake: str, user: User) -> bool:
     """Whether to show the form: to admins, and to owners of something that breaks a rule."""
-    if user.is_lake_staff:
-        return user.is_lake_admin
+    if user.is_lake_staff_of(lake):
+        return user.is_lake_admin_of(lake)
     return paths_visible(lake, user).exists()

@@ -69,7 +69,7 @@ def holds(request: HttpRequest) -> HttpResponseBase:
 def hold_place_view(request: HttpRequest) -> HttpResponse:
     """Place a legal hold on something that the last scan saw."""
     lake, user = current_lake(request), person(request)
-    if not user.is_lake_admin:  # who sees no form must not get it back with its errors
+    if not user.is_lake_admin_of(lake):  # who sees no form must not get it back with its errors
         raise NotAllowed("hold.legal", "Only an admin may place a legal hold; ask one.")
     form = HoldForm(request.POST, auto_id=FORM_IDS)
     if not form.is_valid():
@@ -113,7 +113,7 @@ def _page(request: HttpRequest, form: HoldForm, *, status: int = 200) -> HttpRes
         "page": page,
         "holds": holds_shown,
         "form": form,
-        "may_place": user.is_lake_admin,
+        "may_place": user.is_lake_admin_of(current_lake(request)),
     }
     return render(request, "lifecycle/holds.html", context, status=status)
 
@@ -128,7 +128,7 @@ def _may_release(hold: Hold, user: User) -> bool:
     if hold.released_at is not None:
         return False
     own = hold.placed_by == user.username and hold.kind != HoldKind.LEGAL
-    return user.is_lake_admin or own
+    return user.is_lake_admin_of(hold.lake) or own
 
 
 def _end_of(day: date | None) -> datetime | None:

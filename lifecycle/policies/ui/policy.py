@@ -81,7 +81,7 @@ def policy_page(request: HttpRequest, db: str, table: str) -> HttpResponse:
         .filter(db=db, table=table)
         .order_by("-created_at")[:REQUESTS_SHOWN],
         "enrol_url": list_url("enrolment-new", lake, db=db, table=table),
-        "may_enrol": user.is_lake_staff,
+        "may_enrol": user.is_lake_staff_of(lake),
         **_what_if(found, ages, before=standing.values, after=wanted),
         **_way(
             standing.values,
@@ -100,7 +100,7 @@ def database_policy_page(request: HttpRequest, db: str) -> HttpResponse:
     found = get_database_for_user(lake, db, user=user)
     standing = database_policy(lake, db)
     form, wanted = _tried(request, standing.values)
-    asker = Asker(user.is_lake_admin, owns=False)
+    asker = Asker(user.is_lake_admin_of(lake), owns=False)
     way: dict[str, Any] = {"may_save": False, "blocked_reason": ""}
     if standing.is_known and wanted != standing.values:
         try:
@@ -120,11 +120,11 @@ def database_policy_page(request: HttpRequest, db: str) -> HttpResponse:
         .filter(db=db, table="")
         .order_by("-created_at")[:REQUESTS_SHOWN],
         "enrol_url": list_url("enrolment-new", lake, db=db),
-        "may_enrol": user.is_lake_staff,
-        "may_look": user.is_lake_staff,
+        "may_enrol": user.is_lake_staff_of(lake),
+        "may_look": user.is_lake_staff_of(lake),
         "days": days_of(lake, db),
         "kept": backups_kept(lake, db),
-        "may_set_days": user.is_lake_admin,
+        "may_set_days": user.is_lake_admin_of(lake),
         **way,
     }
     return render(request, "lifecycle/policy_database.html", context)
@@ -135,7 +135,7 @@ def database_policy_look(request: HttpRequest, db: str) -> HttpResponseRedirect:
     """Have what new tables of a database get read from the metastore."""
     lake, user = current_lake(request), person(request)
     get_database_for_user(lake, db, user=user)
-    if not user.is_lake_staff:
+    if not user.is_lake_staff_of(lake):
         raise NotAllowed("policy.look", "Admins and operators have the metastore read.")
     policy_inspection_request(lake, db, user=user, now=timezone.now())
     messages.info(request, "It is being read; reload this page in a moment.")

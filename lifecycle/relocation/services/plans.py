@@ -128,7 +128,7 @@ def fix_request(
         RuleViolation: nothing or too much chosen, or no reason.
         StaleState: `fix.picture`, a row is not of the last scan any more.
     """
-    _check_asked(user, reason)
+    _check_asked(user, lake, reason)
     wanted = sorted(set(finding_ids))
     most = settings.LAKEWARDEN_FIX_MAX_ITEMS
     if not wanted:
@@ -175,9 +175,9 @@ def fix_undo_request(
         StaleState: nothing of it lies at its new place, or an undo of it is under way.
     """
     original = get_fix_for_user(fix_id, user=user)
-    if not user.is_lake_admin:
+    if not user.is_lake_admin_of(original.lake):
         raise NotAllowed("fix.undo_role", "Only an admin undoes a relocation plan.")
-    _check_asked(user, reason)
+    _check_asked(user, original.lake, reason)
     with transaction.atomic():
         RelocationPlan.objects.select_for_update().get(pk=original.pk)
         moved = list(original.items.filter(state__in=AT_TARGET).order_by("id"))
@@ -206,8 +206,8 @@ def fix_undo_request(
         return _begin(undo, items, now=now)
 
 
-def _check_asked(user: User, reason: str) -> None:
-    if not user.is_lake_staff:
+def _check_asked(user: User, lake: str, reason: str) -> None:
+    if not user.is_lake_staff_of(lake):
         raise NotAllowed("fix.role", "Admins and operators make relocation plans; ask one of them.")
     check_reason(reason, "fix.reason", "Enter a reason; approvers and owners read it.")
 

@@ -121,7 +121,7 @@ def path_fixes(request: HttpRequest) -> HttpResponseBase:
     """List the relocation plans that the person may see."""
     lake, user = current_lake(request), person(request)
     filterset = RelocationPlanFilter(request.GET, queryset=fixes_visible(lake, user))
-    context = {"may_make": user.is_lake_staff}
+    context = {"may_make": user.is_lake_staff_of(lake)}
     return list_response(request, FIX_LIST, filterset=filterset, context=context)
 
 
@@ -129,7 +129,7 @@ def path_fixes(request: HttpRequest) -> HttpResponseBase:
 def relocation_new(request: HttpRequest) -> HttpResponseBase:
     """Choose nonconforming paths (GET), then have a plan created for them (POST)."""
     lake, user = current_lake(request), person(request)
-    if not user.is_lake_staff:
+    if not user.is_lake_staff_of(lake):
         raise NotAllowed("fix.role", "Admins and operators make relocation plans; ask one of them.")
     if request.method == "POST":
         said = map(whole_number, request.POST.getlist("row"))

@@ -13,6 +13,7 @@ from lifecycle.backup.models import BackupBatch, BackupProbe, BackupTotals
 from lifecycle.backup.selectors import RESTORABLE
 from lifecycle.models import BackupSlice, LatestScan, TableFinding
 from portal.access.models import User
+from portal.access.roles.domain import ADMIN, lakes_with
 from portal.lake.errors import NotVisible
 from portal.runs.models import Run
 from portal.ui.lists.filters import DayInput, ListFilter, prefix
@@ -71,16 +72,18 @@ def backups_owned_by(user: User) -> Q:
 def batches_for_user(lake: str, user: User) -> QuerySet[BackupBatch]:
     """Return the backups that a person may see: all for admins and operators, else their own."""
     rows = BackupBatch.objects.filter(lake=lake).exclude(state=BackupState.REPORTED)
-    if user.is_lake_staff:
+    if user.is_lake_staff_of(lake):
         return rows
     return rows.filter(backups_owned_by(user))
 
 
 def may_restore(user: User, batches: QuerySet[BackupBatch]) -> bool:
-    """Whether a person may restore every one of these: admins all, owners what they own."""
-    if user.is_lake_admin:
+    """Whether a person may restore every one of these: a lake's admins all, owners their own."""
+    lakes = lakes_with(user.grants, {ADMIN})
+    if lakes is None:
         return True
-    return not batches.exclude(backups_owned_by(user)).exists()
+    rest = batches.exclude(lake__in=sorted(lakes)) if lakes else batches
+    return not rest.exclude(backups_owned_by(user)).exists()
 
 
 def get_batch_for_user(batch_id: UUID | str, *, user: User) -> BackupBatch:
@@ -157,7 +160,7 @@ class BackupChoice:
 def backup_totals_for_user(lake: str, user: User) -> QuerySet[BackupTotals]:
     """Return the sums by day and table of what a person may see."""
     rows = BackupTotals.objects.filter(lake=lake).exclude(db="")
-    if user.is_lake_staff:
+    if user.is_lake_staff_of(lake):
         return rows
     mine = BackupTotals.objects.filter(backups_owned_by(user), lake=lake)
     return rows.filter(pk__in=mine.values("pk"))
@@ -170,7 +173,7 @@ def totals_of_table(lake: str, db: str, table: str) -> QuerySet[BackupTotals]:
 
 def backup_day_rows(lake: str, user: User, *, limit: int) -> list[BackupTotals]:
     """Return a row a day, newest first: what lies in the backup and until when."""
-    if user.is_lake_staff:
+    if user.is_lake_staff_of(lake):
         return list(BackupTotals.objects.filter(lake=lake, db="").order_by("-day")[:limit])
     mine = backup_totals_for_user(lake, user).order_by().values("day")
     added = {f"of_{name}": Sum(name) for name in ADDED}
@@ -201,7 +204,7 @@ class Restorable:
 
 def restorable_totals(lake: str, user: User) -> Restorable:
     """Add up what can come back of what a person may see."""
-    if user.is_lake_staff:
+    if user.is_lake_staff_of(lake):
         rows = BackupTotals.objects.filter(lake=lake, db="")
     else:
         rows = backup_totals_for_user(lake, user)

@@ -39,7 +39,7 @@ def savings_visible(lake: str, user: User) -> QuerySet[Savings]:
 def savings_by_month(lake: str, user: User) -> dict[str, list[tuple[date, int]]]:
     """Return what became of what was dropped, by month of the last two years: freed, kept, back."""
     rows = Savings.objects.filter(lake=lake, month__gt=Savings.EVER)
-    if user.is_lake_staff:
+    if user.is_lake_staff_of(lake):
         rows = rows.filter(db="")
     else:
         rows = rows.exclude(db="").filter(_mine(lake, user))
@@ -53,7 +53,7 @@ def savings_by_month(lake: str, user: User) -> dict[str, list[tuple[date, int]]]
 
 
 def _mine(lake: str, user: User) -> Q:
-    if user.is_lake_staff:
+    if user.is_lake_staff_of(lake):
         return Q()
     owners = {user.username, *user.stands_for.get(lake, ())}
     return Q(table_owner__in=owners) | Q(db__in=user.administered.get(lake, ()))

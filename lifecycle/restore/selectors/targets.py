@@ -14,7 +14,7 @@ def may_restore_to(
     Admins everywhere; who administers or owns the database everywhere in it; an owner into a table
     that is theirs, and under a new name in the database where their table was.
     """
-    if user.is_lake_admin or db in user.administered.get(lake, ()):
+    if user.is_lake_admin_of(lake) or db in user.administered.get(lake, ()):
         return True
     current = LatestScan.objects.filter(lake=lake).values("generation_id")
     mine = Q(owner=user.username) | Q(db_owner=user.username)

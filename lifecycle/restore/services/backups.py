@@ -181,7 +181,7 @@ def restore_run_of(preview: Run) -> Run | None:
 def get_preview_for_user(run_id: UUID | str, *, user: User) -> Run:
     """Return a preview that this person asked for (admins and operators: any)."""
     run = Run.objects.filter(pk=run_id, kind=PREVIEW_KIND).first()
-    if run is None or not (user.is_lake_staff or run.requested_by == user.username):
+    if run is None or not (user.is_lake_staff_of(run.lake) or run.requested_by == user.username):
         raise NotVisible("restore.missing", "There is no such preview, or it is not yours to see.")
     return run
 

@@ -47,7 +47,7 @@ def restores_of(
     """
     wanted = set(batch_ids)
     asked = Run.objects.filter(lake=lake, kind=PREVIEW_KIND, queued_at__date__gte=since - _ONE_DAY)
-    if not user.is_lake_staff:
+    if not user.is_lake_staff_of(lake):
         asked = asked.filter(requested_by=user.username)
     read = asked.order_by("-queued_at")[:_READ].iterator(chunk_size=100)
     found = (run for run in read if not wanted.isdisjoint(run.params.get("batches", ())))

@@ -116,7 +116,7 @@ def undo_runs(restore: Run) -> QuerySet[Run]:
 
 def is_theirs(preview: Run, *, user: User) -> bool:
     """Whether a restore is this person's to take back: an admin's, or who may restore it again."""
-    if user.is_lake_admin:
+    if user.is_lake_admin_of(preview.lake):
         return True
     asked = restore_run_of(preview) or preview
     ids = asked.params["batches"]

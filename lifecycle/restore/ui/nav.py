@@ -26,7 +26,7 @@ def register_pages() -> None:
 def last_chance_card(request: HttpRequest) -> Card | None:
     """Tell an owner of backups that are purged soon."""
     lake, user = lake_or_none(request), person(request)
-    if not lake or user.is_lake_staff:
+    if not lake or user.is_lake_staff_of(lake):
         return None
     soon = batches_for_user(lake, user).filter(
         state__in=RESTORABLE, purge_after__lte=timezone.now() + LAST_DAYS

@@ -88,7 +88,7 @@ def _queue(
         else reverse("lifecycle:drills")
     )
     url = f"{settings.LAKEWARDEN_BASE_URL}{address}?lake={lake}"
-    told = keepers(people)
+    told = keepers(people, lake)
     for username in told:
         context: dict[str, Any] = {
             "username": username,

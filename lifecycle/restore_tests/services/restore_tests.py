@@ -42,7 +42,7 @@ def restore_test_request(lake: str, *, user: User, reason: str = "", now: dateti
         NotAllowed: `drill.role` for anyone but an admin or operator.
         StaleState: `red_button.on`, or `drill.nothing` where no backup can be restored.
     """
-    if not user.is_lake_staff:
+    if not user.is_lake_staff_of(lake):
         raise NotAllowed(
             "drill.role", "Only an admin or an operator starts a restore test; ask one."
         )

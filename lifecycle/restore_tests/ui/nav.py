@@ -29,10 +29,8 @@ def register_pages() -> None:
 def verifications_card(request: HttpRequest) -> Card | None:
     """Notify of databases whose restore failed in a restore test or was not verified for long."""
     user = person(request)
-    if not user.is_lake_staff:
-        return None
     lake = lake_or_none(request)
-    if lake is None:
+    if lake is None or not user.is_lake_staff_of(lake):
         return None
     counts = verification_counts(now=timezone.now())
     n_failed, n_overdue = (

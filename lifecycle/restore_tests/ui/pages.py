@@ -126,7 +126,7 @@ def restore_tests(request: HttpRequest) -> HttpResponseBase:
         "databases": Table(DATABASES, databases, "Last verified restore, by database"),
         "proof_days": verification_lasts().days,
         "every_days": restore_test_every().days,
-        "may_test": user.is_lake_staff,
+        "may_test": user.is_lake_staff_of(lake),
     }
     complete = partial(count_for, user=user)
     return list_response(
@@ -139,8 +139,8 @@ def restore_test(request: HttpRequest, drill_id: UUID) -> HttpResponseBase:
     """Show one restore test: how it goes, and what it compared of what this person answers for."""
     user, found = person(request), get_restore_test(drill_id)
     count_for([found], user=user)
-    context: dict[str, Any] = {"restore_test": found, "may_test": user.is_lake_staff}
-    run = restore_test_run(found) if user.is_lake_staff else None
+    context: dict[str, Any] = {"restore_test": found, "may_test": user.is_lake_staff_of(found.lake)}
+    run = restore_test_run(found) if user.is_lake_staff_of(found.lake) else None
     if run is not None:
         context |= {
             **{"run": run, "run_lives": not run.is_final},

@@ -37,7 +37,7 @@ def path_template_change(change: TemplateChange, *, user: User, now: datetime) -
         RuleViolation: `template.reason` without a reason, `template.placeholder`, `template.long`,
             `path.*`, or `name.grammar` for a database whose name the portal never acts on.
     """
-    if not user.is_lake_admin:
+    if not user.is_lake_admin_of(change.lake):
         raise NotAllowed("template.role", "Only an admin says where a database may be.")
     check_reason(
         change.reason, "template.reason", "Enter a reason; it is kept in the audit record."

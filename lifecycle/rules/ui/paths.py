@@ -69,7 +69,7 @@ def paths(request: HttpRequest) -> HttpResponseBase:
         "has_waived": exceptions_standing(lake, today=today).exists(),
         "generation": generation,
         "reasons": _reasons(lake, user),
-        "scope": None if user.is_lake_staff else path_scope(lake, user),
+        "scope": None if user.is_lake_staff_of(lake) else path_scope(lake, user),
         "chart": _chart(lake, generation, user),
     }
     return list_response(request, PATHS, filterset=filterset, context=context)
@@ -90,7 +90,7 @@ def _reasons(lake: str, user: User) -> list[dict[str, Any]]:
 
 def _chart(lake: str, generation: ScanSnapshot | None, user: User) -> Chart | None:
     """Return the trend of each reason in the whole lake, for who sees the whole lake."""
-    if generation is None or not user.is_lake_staff:
+    if generation is None or not user.is_lake_staff_of(lake):
         return None
     metrics = {f"reason.{reason.value}": reason.value for reason in Reason}
     points = trend(lake, list(metrics), today=generation.day)

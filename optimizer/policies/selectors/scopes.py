@@ -183,7 +183,7 @@ def scopes_visible(
 ) -> QuerySet[PolicyVersion]:
     """Return what stands at the scopes that the person may see, unordered."""
     rows = PolicyVersion.objects.filter(lake=lake, format=table_format, is_current=True)
-    if user.is_lake_staff:
+    if user.is_lake_staff_of(lake):
         return rows
     mine = [
         pk
@@ -206,7 +206,7 @@ def get_scope_for_user(
         NotVisible: `policy.scope`, nothing was ever set there, or not for this person to see.
     """
     found = policy_current(lake, scope, table_format)
-    is_seen = user.is_lake_staff or _is_visible(lake, scope.lower(), user, names)
+    is_seen = user.is_lake_staff_of(lake) or _is_visible(lake, scope.lower(), user, names)
     if found is None or not is_seen:
         raise NotVisible("policy.scope", "There is no policy of this scope for you.")
     return found

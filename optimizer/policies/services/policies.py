@@ -131,7 +131,7 @@ def policy_allowed(
     """
     kind = kind_of_scope(scope)
     if kind is not LevelKind.TABLE:
-        if user.is_lake_admin or (
+        if user.is_lake_admin_of(lake) or (
             kind is LevelKind.DATABASES and scope in user.administered.get(lake, [])
         ):
             return None

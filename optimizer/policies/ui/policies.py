@@ -242,4 +242,4 @@ def scope_page(
 
 def may_add(lake: str, user: User) -> bool:
     """Whether a person sets policies of more than single tables."""
-    return user.is_lake_admin or bool(user.administered.get(lake))
+    return user.is_lake_admin_of(lake) or bool(user.administered.get(lake))

@@ -28,7 +28,7 @@ def analysis_request(lake: str, *, user: User, now: datetime) -> Run:
     Raises:
         NotAllowed: `queries.role`. RuleViolation: `queries.off`, the lake keeps no queries.
     """
-    if not user.is_lake_staff:
+    if not user.is_lake_staff_of(lake):
         raise NotAllowed("queries.role", "Only an admin or operator starts the analysis; ask one.")
     if not keeps_queries(lake):
         raise RuleViolation(

@@ -60,7 +60,7 @@ def top_shapes(request: HttpRequest) -> HttpResponseBase:
     rows = top_shapes_visible(lake, user)
     context = {
         "is_kept": keeps_queries(lake),
-        "may_analyse": user.is_lake_staff,
+        "may_analyse": user.is_lake_staff_of(lake),
         "engines": queries_lately(lake, now=timezone.now()),
     }
     filterset = TopShapeFilter(request.GET, queryset=rows)

@@ -16,17 +16,21 @@ from portal.lake.errors import NotVisible
 def requests_visible(lake: str, user: User) -> QuerySet[SchemaRequest]:
     """Return the requests of a lake; for others than admins and operators there are none."""
     rows = SchemaRequest.objects.filter(lake=lake)
-    return rows.select_related("change__captured__pipeline") if user.is_lake_staff else rows.none()
+    return (
+        rows.select_related("change__captured__pipeline")
+        if user.is_lake_staff_of(lake)
+        else rows.none()
+    )
 
 
 def get_request_for_user(request_id: UUID | str, *, user: User) -> SchemaRequest:
     """Return one request, or raise NotVisible, whether it exists or not."""
     rows = SchemaRequest.objects.select_related("change__captured__pipeline", "approval")
     try:
-        found = rows.filter(pk=request_id).first() if user.is_lake_staff else None
+        found = rows.filter(pk=request_id).first()
     except ValidationError:
         found = None
-    if found is None:
+    if found is None or not user.is_lake_staff_of(found.lake):
         raise NotVisible("schema_request.unknown", "There is no such request.")
     return found
 

@@ -34,7 +34,7 @@ class TicketFilter(ListFilter):
 def tickets_visible(lake: str, user: User) -> QuerySet[SchemaTicket]:
     """Return the tickets of a lake; for others than admins and operators there are none."""
     rows = SchemaTicket.objects.filter(lake=lake).select_related("captured__pipeline")
-    return rows if user.is_lake_staff else rows.none()
+    return rows if user.is_lake_staff_of(lake) else rows.none()
 
 
 def tickets_of(pipeline: Pipeline) -> QuerySet[SchemaTicket]:
@@ -47,10 +47,10 @@ def get_ticket_for_user(ticket_id: UUID | str, *, user: User) -> SchemaTicket:
     """Return one ticket, or raise NotVisible, whether it exists or not."""
     rows = SchemaTicket.objects.select_related("captured__pipeline", "approval")
     try:
-        found = rows.filter(pk=ticket_id).first() if user.is_lake_staff else None
+        found = rows.filter(pk=ticket_id).first()
     except ValidationError:
         found = None
-    if found is None:
+    if found is None or not user.is_lake_staff_of(found.lake):
         raise NotVisible("ticket.unknown", "There is no such ticket.")
     return found
 

@@ -72,7 +72,7 @@ class LayerList(KeysetList):
             data["lake"],
             read_layer(data["definition"]),
             timing=_timing(data),
-            by=Actor.of(self.user),
+            by=Actor.of(self.user, lake=data["lake"]),
             now=timezone.now(),
         )
         return get_layer_for_user(made.pk, self.user)
@@ -93,13 +93,13 @@ class LayerEdit(ApiView):
     @operation("layers_edit", body=EditLayerSerializer, status=204)
     def post(self, layer_id: int) -> None:
         """Change a layer as of the version that you read; all rows are read the next time."""
-        data = self.data
+        data, found = self.data, get_layer_for_user(layer_id, self.user)
         layer_edit(
-            get_layer_for_user(layer_id, self.user),
+            found,
             read_layer(data["definition"]),
             timing=_timing(data),
             version=data["version"],
-            by=Actor.of(self.user),
+            by=Actor.of(self.user, lake=found.lake),
             now=timezone.now(),
         )
 
@@ -112,7 +112,9 @@ class LayerDelete(ApiView):
         """Delete a layer as of the version that you read; its table stays."""
         found = get_layer_for_user(layer_id, self.user)
         version = self.data["version"]
-        layer_delete(found, version=version, by=Actor.of(self.user), now=timezone.now())
+        layer_delete(
+            found, version=version, by=Actor.of(self.user, lake=found.lake), now=timezone.now()
+        )
 
 
 class LayerRun(ApiView):
@@ -122,7 +124,7 @@ class LayerRun(ApiView):
     def post(self, layer_id: int) -> object:
         """Advance a layer now, with those that it is made of."""
         found = get_layer_for_user(layer_id, self.user)
-        return layer_run(found, by=Actor.of(self.user), now=timezone.now())
+        return layer_run(found, by=Actor.of(self.user, lake=found.lake), now=timezone.now())
 
 
 class LayerPause(ApiView):
@@ -133,7 +135,9 @@ class LayerPause(ApiView):
         """Advance a layer no more until it is resumed."""
         found = get_layer_for_user(layer_id, self.user)
         reason = self.data["reason"]
-        layer_pause(found, reason=reason, by=Actor.of(self.user), now=timezone.now())
+        layer_pause(
+            found, reason=reason, by=Actor.of(self.user, lake=found.lake), now=timezone.now()
+        )
 
 
 class LayerResume(ApiView):
@@ -143,7 +147,7 @@ class LayerResume(ApiView):
     def post(self, layer_id: int) -> None:
         """Advance a paused layer again."""
         found = get_layer_for_user(layer_id, self.user)
-        layer_resume(found, by=Actor.of(self.user), now=timezone.now())
+        layer_resume(found, by=Actor.of(self.user, lake=found.lake), now=timezone.now())
 
 
 class LayerReread(ApiView):
@@ -154,7 +158,9 @@ class LayerReread(ApiView):
         """Have all rows read the next time, which is soon."""
         found = get_layer_for_user(layer_id, self.user)
         reason = self.data["reason"]
-        layer_reread(found, reason=reason, by=Actor.of(self.user), now=timezone.now())
+        layer_reread(
+            found, reason=reason, by=Actor.of(self.user, lake=found.lake), now=timezone.now()
+        )
 
 
 class LayerBackfill(ApiView):
@@ -165,7 +171,9 @@ class LayerBackfill(ApiView):
         """Read some partitions again from all rows; the position stays as it is."""
         found = get_layer_for_user(layer_id, self.user)
         low, high = self.data["low"], self.data["high"]
-        return layer_backfill(found, low=low, high=high, by=Actor.of(self.user), now=timezone.now())
+        return layer_backfill(
+            found, low=low, high=high, by=Actor.of(self.user, lake=found.lake), now=timezone.now()
+        )
 
 
 class LayerSchemaAsk(ApiView):
@@ -182,7 +190,7 @@ class LayerSchemaAsk(ApiView):
             get_edge(found, edge_id),
             seen=self.data["seen"],
             reread=self.data["reread"],
-            by=Actor.of(self.user),
+            by=Actor.of(self.user, lake=found.lake),
             now=timezone.now(),
         )
 

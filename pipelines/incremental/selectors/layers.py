@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import django_filters as filters
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from pipelines.cdc.control.selectors.pipelines import check_lake_staff
+from pipelines.cdc.control.selectors.pipelines import check_lake_staff, check_some_staff
 from pipelines.incremental.domain.lineage import Flow
 from pipelines.incremental.domain.states import LayerState
 from pipelines.models import Layer, LayerAdvance, LayerSource
@@ -80,7 +80,7 @@ class AdvanceFilter(ListFilter):
 
 def layers_of(lake: str, user: User) -> QuerySet[Layer]:
     """Return the layers of a lake; NotVisible for others than admins and operators."""
-    check_lake_staff(user)
+    check_lake_staff(user, lake)
     return _with_held(Layer.objects.filter(lake=lake))
 
 
@@ -90,8 +90,10 @@ def get_layer_for_user(layer_id: int, user: User) -> Layer:
     Raises:
         NotVisible: `layer.none`; for others than admins and operators.
     """
-    check_lake_staff(user)
+    check_some_staff(user)
     found = _with_held(Layer.objects.filter(pk=layer_id)).first()
+    if found is not None and not user.is_lake_staff_of(found.lake):
+        found = None
     if found is None:
         raise NotVisible("layer.none", "There is no such layer for you.", layer=layer_id)
     return found
@@ -107,7 +109,7 @@ def get_edge(layer: Layer, edge_id: int) -> LayerSource:
 
 def edges_of_lake(lake: str, user: User) -> QuerySet[LayerSource]:
     """Return the edges between the tables of a lake, each with its layer."""
-    check_lake_staff(user)
+    check_lake_staff(user, lake)
     return LayerSource.objects.filter(layer__lake=lake).select_related("layer")
 
 

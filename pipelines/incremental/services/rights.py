@@ -32,7 +32,7 @@ def check_owner(row: Layer, metastore: Metastore) -> None:
         NotAllowed: `layer.rows`; it says who has to do what.
     """
     user = _user(row.owner)
-    if row.owner == _AT_THE_SHELL if user is None else user.is_lake_admin:
+    if row.owner == _AT_THE_SHELL if user is None else user.is_lake_admin_of(row.lake):
         return
     for edge in row.edges.order_by("pk"):
         name = TableName.parse(row.hive.lake, str(edge))

@@ -22,7 +22,7 @@ from portal.ui.frame.context import person
 def layer_run_view(request: HttpRequest, layer_id: int) -> HttpResponseRedirect:
     """Advance a layer now, with those that it is made of."""
     found = get_layer_for_user(layer_id, person(request))
-    layer_run(found, by=Actor.of(person(request)), now=timezone.now())
+    layer_run(found, by=Actor.of(person(request), lake=found.lake), now=timezone.now())
     messages.success(request, "It is being advanced.")
     return HttpResponseRedirect(layer_url(found))
 
@@ -32,7 +32,9 @@ def layer_pause_view(request: HttpRequest, layer_id: int) -> HttpResponseRedirec
     """Advance a layer no more until it is resumed."""
     found = get_layer_for_user(layer_id, person(request))
     reason = request.POST.get("reason", "")
-    layer_pause(found, reason=reason, by=Actor.of(person(request)), now=timezone.now())
+    layer_pause(
+        found, reason=reason, by=Actor.of(person(request), lake=found.lake), now=timezone.now()
+    )
     messages.success(request, "It is paused.")
     return HttpResponseRedirect(layer_url(found))
 
@@ -41,7 +43,7 @@ def layer_pause_view(request: HttpRequest, layer_id: int) -> HttpResponseRedirec
 def layer_resume_view(request: HttpRequest, layer_id: int) -> HttpResponseRedirect:
     """Advance a paused layer again."""
     found = get_layer_for_user(layer_id, person(request))
-    layer_resume(found, by=Actor.of(person(request)), now=timezone.now())
+    layer_resume(found, by=Actor.of(person(request), lake=found.lake), now=timezone.now())
     messages.success(request, "It is advanced again.")
     return HttpResponseRedirect(layer_url(found))
 
@@ -51,7 +53,9 @@ def layer_reread_view(request: HttpRequest, layer_id: int) -> HttpResponseRedire
     """Have all rows read the next time."""
     found = get_layer_for_user(layer_id, person(request))
     reason = request.POST.get("reason", "")
-    layer_reread(found, reason=reason, by=Actor.of(person(request)), now=timezone.now())
+    layer_reread(
+        found, reason=reason, by=Actor.of(person(request), lake=found.lake), now=timezone.now()
+    )
     messages.success(request, "All rows are read the next time, which is soon.")
     return HttpResponseRedirect(layer_url(found))
 
@@ -63,7 +67,7 @@ def layer_backfill_view(request: HttpRequest, layer_id: int) -> HttpResponseRedi
     form = BackfillForm(request.POST)
     if not form.is_valid():
         raise RuleViolation("layer.range", "Give the first and the last partition.", field="low")
-    by = Actor.of(person(request))
+    by = Actor.of(person(request), lake=found.lake)
     layer_backfill(
         found, low=form.cleaned_data["low"], high=form.cleaned_data["high"], by=by,
         now=timezone.now(),
@@ -80,7 +84,7 @@ def schema_ask_view(request: HttpRequest, layer_id: int, edge_id: int) -> HttpRe
         get_edge(found, edge_id),
         seen=request.POST.get("seen", ""),
         reread=request.POST.get("reread") == "1",
-        by=Actor.of(person(request)),
+        by=Actor.of(person(request), lake=found.lake),
         now=timezone.now(),
     )
     messages.success(request, "Admins are asked; the layer waits until one has approved.")
@@ -94,6 +98,8 @@ def layer_delete_view(request: HttpRequest, layer_id: int) -> HttpResponseRedire
     version = whole_number(request.POST.get("version", ""))
     if version is None:
         raise RuleViolation("layer.version", "Give the version that you read.", field="version")
-    layer_delete(found, version=version, by=Actor.of(person(request)), now=timezone.now())
+    layer_delete(
+        found, version=version, by=Actor.of(person(request), lake=found.lake), now=timezone.now()
+    )
     messages.success(request, f"The layer {found} is deleted; its table stays.")
     return HttpResponseRedirect(f"{reverse('pipelines:layers')}?lake={found.lake}")

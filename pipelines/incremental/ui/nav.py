@@ -34,7 +34,7 @@ BADGES: Mapping[str, Badge] = {
 def troubled_card(request: HttpRequest) -> Card | None:
     """Tell admins and operators of layers that do not advance."""
     lake = lake_or_none(request)
-    if lake is None or not person(request).is_lake_staff:
+    if lake is None or not person(request).is_lake_staff_of(lake):
         return None
     rows = troubled(lake)
     if not rows:

@@ -70,7 +70,7 @@ def layer_lineage(request: HttpRequest) -> HttpResponseBase:
 def layer_new(request: HttpRequest) -> HttpResponse:
     """Define a layer."""
     lake = current_lake(request)
-    check_lake_staff(person(request))
+    check_lake_staff(person(request), lake)
     form = LayerForm(request.POST or None)
     if form.is_valid():
         try:
@@ -78,7 +78,7 @@ def layer_new(request: HttpRequest) -> HttpResponse:
                 lake,
                 form.layer(),
                 timing=form.timing,
-                by=Actor.of(person(request)),
+                by=Actor.of(person(request), lake=lake),
                 now=timezone.now(),
             )
             messages.success(request, f"The layer {made} is created; it is advanced soon.")
@@ -100,7 +100,7 @@ def layer_edit_view(request: HttpRequest, layer_id: int) -> HttpResponse:
                 form.layer(),
                 timing=form.timing,
                 version=form.cleaned_data["version_read"],
-                by=Actor.of(person(request)),
+                by=Actor.of(person(request), lake=found.lake),
                 now=timezone.now(),
             )
             messages.success(request, f"The layer {found} is changed.")

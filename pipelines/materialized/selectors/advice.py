@@ -1,11 +1,12 @@
 """Queries of advice on materializations; it shows what queries ask, so it is for staff alone."""
 
 import django_filters as filters
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from pipelines.materialized.domain.advising import AdviceState
 from pipelines.models import MaterializationAdvice
 from portal.access.models import User
+from portal.access.visibility import of_staffed_lakes
 from portal.lake.errors import NotVisible
 from portal.ui.frame.states import badge_for
 from portal.ui.lists.filters import ListFilter, prefix
@@ -60,4 +61,5 @@ def get_advice_for_user(number: int, user: User) -> MaterializationAdvice:
 
 def _seen(user: User) -> QuerySet[MaterializationAdvice]:
     rows = MaterializationAdvice.objects.select_related("materialization")
-    return rows if user.is_lake_staff else rows.none()
+    nothing = Q(pk__in=[])
+    return rows.filter(of_staffed_lakes(user, lake="materialization__lake", otherwise=nothing))

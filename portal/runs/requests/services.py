@@ -95,7 +95,7 @@ def run_cancel(run_id: UUID | str, *, user: User, reason: str = "", now: datetim
     """
     check_text(reason)
     run = get_run(run_id)
-    if not user.is_lake_staff and user.username != run.requested_by:
+    if not user.is_lake_staff_of(run.lake) and user.username != run.requested_by:
         raise NotAllowed("run.cancel", "Only who asked for the run, or an operator, may cancel it.")
     if run.is_final:
         raise StaleState("run.ended", f"The run is already {run.state.lower()}.")

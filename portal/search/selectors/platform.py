@@ -57,7 +57,7 @@ def databases(user: User, lake: str, text: str, limit: int) -> Sequence[Hit]:
 def pages(user: User, lake: str, text: str, limit: int) -> Sequence[Hit]:
     """Find pages of the menu by their title, or by that of their entry."""
     found = []
-    for entry, some in menu_for(user):
+    for entry, some in menu_for(user, lake):
         for page in some:
             if not title_matches(text, entry.title, page.title):
                 continue
@@ -92,7 +92,7 @@ def runs(user: User, lake: str, text: str, limit: int) -> Sequence[Hit]:
 def people(user: User, lake: str, text: str, limit: int) -> Sequence[Hit]:
     """Find people by the beginning of a name or address, for those who see the list of people."""
     del lake  # an account is of no lake
-    if not user.is_lake_staff:
+    if not user.is_portal_staff:
         return []
     rows = people_all()
     for part in text.split()[:4]:

@@ -100,7 +100,7 @@ class PersonList(KeysetList):
 
     def get_queryset(self) -> Rows:
         """List the accounts (admins and operators)."""
-        people_page.check_lake_staff(self.request._request)
+        people_page.check_portal_staff(self.request._request)
         return people_all()
 
     def completed(self, rows: list[Any]) -> list[Any]:
@@ -140,15 +140,15 @@ class OwnerList(KeysetList):
 
     def get_queryset(self) -> Rows:
         """List who is behind which name (admins and operators)."""
-        people_page.check_lake_staff(self.request._request)
+        owners_page.check_lake_staff(self.user, self.lake)
         return owners_mapped(self.lake)
 
     @operation("owners_set", body=OwnerChangeSerializer, answer=OwnerPeopleSerializer)
     def post(self) -> object:
         """Say who is behind a name (admins, with a fresh log-in)."""
-        now = timezone.now()
-        _check_fresh_staff(self.request._request, now)
-        data = self.data
+        now, data = timezone.now(), self.data
+        owners_page.check_lake_staff(self.user, self.lake)
+        check_fresh(self.request._request, now)
         after = owner_set(
             self.lake, data["owner"], data["people"], user=self.user, reason=data["reason"], now=now
         )
@@ -156,5 +156,5 @@ class OwnerList(KeysetList):
 
 
 def _check_fresh_staff(request: HttpRequest, now: datetime) -> None:
-    people_page.check_lake_staff(request)
+    people_page.check_portal_staff(request)
     check_fresh(request, now)

@@ -216,7 +216,7 @@ class HealthView(ApiView):
     @operation("health_get", answer=HealthSerializer, many=True)
     def get(self) -> object:
         """Ask each part now; an absence says what goes on and what waits (admins, operators)."""
-        if not self.user.is_lake_staff:
+        if not self.user.is_portal_staff:
             raise NotVisible("page.missing", "There is nothing at this address for you.")
         return health_now()
 
@@ -247,7 +247,7 @@ class EmergencyStopView(ApiView):
     def _answer(self) -> Response:
         lake, now = self.lake, timezone.now()
         press = emergency_stop_state(lake)
-        resumes = what_resumes(lake, now=now) if press and self.user.is_lake_staff else []
+        resumes = what_resumes(lake, now=now) if press and self.user.is_lake_staff_of(lake) else []
         return Response(
             {
                 "lake": lake,

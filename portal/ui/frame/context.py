@@ -117,12 +117,14 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     shown |= {
         "lake": lake,
         "other_lakes": other_lakes(request),
-        "roles": sorted(user.roles) or ["owner"],
+        "roles": sorted(user.roles_on(lake)) or ["owner"],
         "menu": menu_of(request, user),
-        "fresh": _freshness(lake, may_open=user.is_lake_staff),
+        "fresh": _freshness(lake, may_open=user.is_lake_staff_of(lake)),
         "red_button": press,
         "release_pending": press is not None and release_is_pending(press, now=timezone.now()),
-        "is_keeper": user.is_lake_staff,
+        "is_keeper": user.is_lake_staff_of(lake),
+        "is_admin": user.is_lake_admin_of(lake),
+        "keeps_portal": user.is_portal_staff,
         "standstill": broker_problem(),
     }
     return {"frame": shown}

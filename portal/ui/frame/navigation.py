@@ -80,7 +80,7 @@ class Menu:
 
 def menu_of(request: HttpRequest, user: User) -> Menu:
     """Return the menu of a person as it is on the page that is asked for."""
-    found = [(entry, _with_urls(pages)) for entry, pages in menu_for(user)]
+    found = [(entry, _with_urls(pages)) for entry, pages in menu_for(user, shown_lake(request))]
     current = _current_page(request, [pair for _, pages in found for pair in pages])
     shown = {
         entry.key: _shown(request, entry, pages, current=current) for entry, pages in found if pages

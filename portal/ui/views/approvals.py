@@ -98,7 +98,7 @@ def approvals(request: HttpRequest) -> HttpResponseBase:
         "tab": asked.wanted.tab,
         "n_needs_me": n_needs_me(user, lake, now=now),
         "broken": [kind.title for kind in broken],
-        "may_decide_much": user.is_lake_admin,
+        "may_decide_much": user.is_lake_admin_of(lake),
         "needs_me": Tab.NEEDS_ME,
     }
     return render(request, "portal/approvals.html", context)

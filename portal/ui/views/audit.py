@@ -43,15 +43,15 @@ def audit(request: HttpRequest) -> HttpResponseBase:
         "page": page,
         "table": table,
         "head": head,
-        "sees_all": person(request).is_lake_staff,
+        "sees_all": person(request).is_lake_staff_of(lake),
         "chain": _chain(request, head.seq if head else 0),
     }
     return render(request, "portal/audit.html", context)
 
 
 def _chain(request: HttpRequest, n_events: int) -> ChainReport | None:
-    """Verify the chain for those who see all of it: at once if it is short, else when asked."""
-    if not person(request).is_lake_staff:
+    """Verify the chain, which is of all lakes: at once if it is short, else when asked."""
+    if not person(request).is_portal_staff:
         return None
     if n_events <= VERIFY_AT_ONCE or request.GET.get("verify"):
         return audit_verify()

@@ -72,7 +72,7 @@ def red_button(request: HttpRequest) -> HttpResponse:
         "press": press,
         "is_pending": press is not None and release_is_pending(press, now=now),
         "may": emergency_stop_steps(press, user, now=now),
-        "resumes": what_resumes(lake, now=now) if press and user.is_lake_staff else [],
+        "resumes": what_resumes(lake, now=now) if press and user.is_lake_staff_of(lake) else [],
         "hours": working_hours(lake),
         "hours_wait": hours_wait(lake, now=now),
     }

@@ -16,7 +16,7 @@ from portal.ui.frame.context import person
 @require_GET
 def health(request: HttpRequest) -> HttpResponse:
     """Show how each part answered just now (admins and operators)."""
-    if not person(request).is_lake_staff:
+    if not person(request).is_portal_staff:
         raise NotVisible("page.missing", "There is nothing at this address for you.")
     context = {"parts": health_now(), "retentions": _retentions()}
     return render(request, "portal/health.html", context)

@@ -6,6 +6,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from portal.access.registry import cards_for
+from portal.access.roles.domain import ALL_LAKES
 from portal.notices.muting import mutable_kinds, muted_by
 from portal.ui.charts.sparklines import spark_of
 from portal.ui.demo_progress import demo_progress
@@ -18,13 +19,13 @@ from portal.ui.tour import HIDDEN_COOKIE, tour_steps
 @require_GET
 def home(request: HttpRequest) -> HttpResponse:
     """Show what waits first, then the numbers; the pictures come by themselves."""
-    cards = cards_for(request)
+    cards, lake = cards_for(request), lake_or_none(request)
     context = {
         "waiting": [card for card in cards if card.kind == "waiting"],
         "numbers": [(card, spark_of(card.trend)) for card in cards if card.kind == "number"],
         "played": demo_progress(),
         "tour": tour_steps(request),
-        "pictures": pictures_for(person(request)) if lake_or_none(request) else [],
+        "pictures": pictures_for(person(request), lake) if lake else [],
     }
     return render(request, "portal/home.html", context)
 
@@ -40,7 +41,7 @@ def tour_hide(request: HttpRequest) -> HttpResponse:
 @require_GET
 def home_picture(request: HttpRequest, key: str) -> HttpResponse:
     """Show one picture of the home page: as a part of it, or alone where JavaScript is off."""
-    picture = get_picture(key, person(request))
+    picture = get_picture(key, person(request), lake_or_none(request) or ALL_LAKES)
     context = {
         "picture": picture,
         "chart": picture.make(request),

@@ -70,7 +70,7 @@ def mails(request: HttpRequest) -> HttpResponseBase:
         "filter": chosen,
         "page": page,
         "table": table,
-        "sees_all": user.is_lake_staff,
+        "sees_all": user.is_lake_staff_of(lake),
         "counts": notice_counts(visible),
         "lake": lake,
     }
@@ -82,7 +82,7 @@ def mail(request: HttpRequest, notice_id: UUID) -> HttpResponseBase:
     """Show one mail as its text part says it."""
     user = person(request)
     found = get_notice_for_user(notice_id, user)
-    may_retry = user.is_lake_staff and found.state == NoticeState.FAILED
+    may_retry = user.is_lake_staff_of(found.lake) and found.state == NoticeState.FAILED
     return render(request, "portal/mail.html", {"mail": found, "may_retry": may_retry})
 
 

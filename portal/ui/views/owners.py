@@ -8,7 +8,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from portal.access.fresh import require_fresh
-from portal.lake.errors import NotAllowed, RuleViolation
+from portal.access.models import User
+from portal.lake.errors import NotAllowed, NotVisible, RuleViolation
 from portal.people.owners import owner_set
 from portal.people.selectors import owners_mapped
 from portal.ui.frame.context import current_lake, person
@@ -17,7 +18,6 @@ from portal.ui.lists.filters import filtered
 from portal.ui.lists.keyset import keyset_page
 from portal.ui.lists.tables import Column, Table
 from portal.ui.people_filters import OwnerFilter
-from portal.ui.views.people import check_lake_staff
 
 ORDERS = {
     "owner": ("owner", "username"),
@@ -50,9 +50,9 @@ class OwnerForm(forms.Form):
 @require_GET
 def owners(request: HttpRequest) -> HttpResponseBase:
     """List the mapped names, also as CSV; an admin changes them."""
-    check_lake_staff(request)
+    lake = current_lake(request)
+    check_lake_staff(person(request), lake)
     if request.GET.get("format") == "csv":
-        lake = current_lake(request)
         rows = filtered(_filter(request)).order_by("owner", "username")
         shown = rows.iterator(chunk_size=2_000)
         return stream_csv(shown, COLUMNS, filename=f"owners-{lake}.csv")
@@ -65,7 +65,7 @@ def owners(request: HttpRequest) -> HttpResponseBase:
 def owner_change(request: HttpRequest) -> HttpResponse:
     """Put people behind an owner's name."""
     lake, user = current_lake(request), person(request)
-    if not user.is_lake_admin:  # who sees no form must not get it back with its errors
+    if not user.is_lake_admin_of(lake):  # who sees no form must not get it back with its errors
         raise NotAllowed("owner.role", "Only an admin maps an owner's name to people.")
     form = OwnerForm(request.POST, auto_id=FORM_IDS)
     if not form.is_valid():
@@ -84,6 +84,12 @@ def owner_change(request: HttpRequest) -> HttpResponse:
     return redirect("ui:owners")
 
 
+def check_lake_staff(user: User, lake: str) -> None:
+    """Let a lake's admins and operators in; for others there is no such page."""
+    if not user.is_lake_staff_of(lake):
+        raise NotVisible("page.missing", "There is nothing at this address for you.")
+
+
 def _filter(request: HttpRequest) -> OwnerFilter:
     return OwnerFilter(request.GET, queryset=owners_mapped(current_lake(request)))
 
@@ -97,6 +103,6 @@ def _page(request: HttpRequest, form: OwnerForm, *, status: int = 200) -> HttpRe
         "page": page,
         "table": table,
         "form": form,
-        "may_change": person(request).is_lake_admin,
+        "may_change": person(request).is_lake_admin_of(current_lake(request)),
     }
     return render(request, "portal/owners.html", context, status=status)

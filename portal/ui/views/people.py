@@ -30,7 +30,7 @@ EXPORTS = tuple(
 @require_GET
 def people(request: HttpRequest) -> HttpResponseBase:
     """List the accounts, also as CSV."""
-    check_lake_staff(request)
+    check_portal_staff(request)
     chosen = PeopleFilter(request.GET, queryset=people_all())
     rows = filtered(chosen)
     if request.GET.get("format") == "csv":
@@ -41,7 +41,7 @@ def people(request: HttpRequest) -> HttpResponseBase:
         "filter": chosen,
         "page": page,
         "people": [named(row) for row in page.rows],
-        "may_close": person(request).is_lake_admin,
+        "may_close": person(request).is_portal_admin,
     }
     return render(request, "portal/people.html", context)
 
@@ -66,9 +66,9 @@ def reopen(request: HttpRequest, username: str) -> HttpResponse:
     return redirect("ui:people")
 
 
-def check_lake_staff(request: HttpRequest) -> None:
-    """Let admins and operators in; for others there is no such page."""
-    if not person(request).is_lake_staff:
+def check_portal_staff(request: HttpRequest) -> None:
+    """Let admins and operators of all lakes in; for others there is no such page."""
+    if not person(request).is_portal_staff:
         raise NotVisible("page.missing", "There is nothing at this address for you.")
 
 

@@ -60,7 +60,7 @@ def runs(request: HttpRequest) -> HttpResponseBase:
     """List the runs that the person may see, newest first; routine checks where asked for."""
     lake, user = current_lake(request), person(request)
     asked = request.GET.copy()
-    leaves_out = user.is_lake_staff and not any(map(asked.get, RunFilter.base_filters))
+    leaves_out = user.is_lake_staff_of(lake) and not any(map(asked.get, RunFilter.base_filters))
     if leaves_out:
         asked["routine"] = "no"
     chosen = RunFilter(asked, queryset=runs_for_user(user, lake))
@@ -158,7 +158,7 @@ def may_cancel(run: Run, user: User) -> bool:
     """Whether the page offers to cancel; the service decides again."""
     if run.is_final or run.cancel_requested_by:
         return False
-    return user.is_lake_staff or run.requested_by == user.username
+    return user.is_lake_staff_of(run.lake) or run.requested_by == user.username
 
 
 def _facts(run: Run) -> list[tuple[str, object]]:

@@ -97,7 +97,7 @@ def token_new(request: HttpRequest) -> HttpResponse:
     """Ask for a token, make it, and show its secret this once: in this answer and nowhere else."""
     user = person(request)
     data = request.POST if request.method == "POST" else None
-    form = TokenForm(data, may_choose_owner=user.is_lake_admin)
+    form = TokenForm(data, may_choose_owner=user.is_portal_admin)
     if form.is_valid():
         said = form.cleaned_data
         wish = TokenParams(said["name"], (said["scope"],), said["days"])

@@ -64,7 +64,7 @@ def check_trial(request: HttpRequest, trial_id: int) -> HttpResponse:
     run = run_of_trial(row)
     context = {
         "row": row,
-        "run": run if user.is_lake_staff or user.username == row.asked_by else None,
+        "run": run if user.is_lake_staff_of(row.lake) or user.username == row.asked_by else None,
         "is_over": run is None or run.state in FINAL,
         "trial": trial_result(row, user=user, now=timezone.now()),
         "document": write_document(row.checks),

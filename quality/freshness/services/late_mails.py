@@ -34,7 +34,7 @@ def late_tell(lake: str, *, now: datetime) -> int:
     rows = list(late[:_MOST])
     if not rows:
         return 0
-    keepers = notified_staff()
+    keepers = notified_staff(lake)
     owners = people_reached(row.rule.owner for row in rows)
     with transaction.atomic():
         mine = [row for row in rows if _mark(row, now=now)]

@@ -6,6 +6,7 @@ import django_filters as filters
 from django.db.models import Q, QuerySet
 
 from portal.access.models import User
+from portal.access.roles.domain import ADMIN, OPERATOR, lakes_with
 from portal.access.visibility import answered_by
 from portal.lake.errors import NotVisible
 from portal.ui.frame.states import badge_for
@@ -71,11 +72,13 @@ class IncidentFilter(ListFilter):
 
 def mine(user: User) -> Q:
     """Return the condition for what a person has to look at, alone or as one of a team."""
-    teams = [
-        *([Team.OPERATORS.value] if user.is_lake_operator else []),
-        *([Team.ADMINS.value] if user.is_lake_admin else []),
-    ]
-    of_team = Q(team__in=teams) if teams else Q(pk__in=[])
+    of_team = Q(pk__in=[])
+    for team, role in ((Team.OPERATORS, OPERATOR), (Team.ADMINS, ADMIN)):
+        lakes = lakes_with(user.grants, {role})
+        if lakes is None:
+            of_team |= Q(team=team.value)
+        elif lakes:
+            of_team |= Q(team=team.value, lake__in=sorted(lakes))
     of_owner = Q(team=Team.OWNER.value) & answered_by(user.username)
     return Q(assignee=user.username) | Q(assignee="") & (of_team | of_owner)
 

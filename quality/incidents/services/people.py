@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from portal.access.models import OwnerMapping, User
 from portal.access.roles.domain import ADMIN, OPERATOR
+from portal.access.selectors import people_of_lake
 from portal.access.visibility import may_see
 from portal.notices.reached import people_reached
 from portal.people.deprovisioning import departed
@@ -32,8 +33,8 @@ def recipients_of(incident: Incident) -> dict[str, str]:
     """
     for names in (
         _responsible(incident),
-        _members(OPERATOR),
-        _members(ADMIN),
+        _members(OPERATOR, incident.lake),
+        _members(ADMIN, incident.lake),
     ):
         found = people_reached(one.username for one in _seeing(names, incident))
         if found:
@@ -46,7 +47,8 @@ def _responsible(incident: Incident) -> list[str]:
         return [incident.assignee]
     if incident.team == Team.OWNER:
         return _behind(incident.lake, incident.owner)
-    return _members(OPERATOR if incident.team == Team.OPERATORS else ADMIN)
+    role = OPERATOR if incident.team == Team.OPERATORS else ADMIN
+    return _members(role, incident.lake)
 
 
 def _behind(lake: str, owner: str) -> list[str]:
@@ -57,9 +59,8 @@ def _behind(lake: str, owner: str) -> list[str]:
     return list(rows.values_list("username", flat=True)) or [owner]
 
 
-def _members(role: str) -> list[str]:
-    rows = User.objects.filter(groups__name=role).order_by("username")
-    return list(rows.values_list("username", flat=True))
+def _members(role: str, lake: str) -> list[str]:
+    return list(people_of_lake({role}, lake).values_list("username", flat=True))
 
 
 def _present(names: Iterable[str]) -> list[User]:

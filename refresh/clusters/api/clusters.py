@@ -7,6 +7,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from portal.access.fresh import check_fresh, is_fresh
+from portal.access.roles.domain import ALL_LAKES
 from portal.ui.api.operations import ApiView, operation
 from portal.ui.api.pages import KeysetList, Rows
 from portal.ui.api.serializers import ReasonSerializer
@@ -206,7 +207,8 @@ def _to_change(request: Request, name: str) -> tuple[Cluster, Actor]:
 
 
 def _actor(request: Request) -> Actor:
-    return Actor.of(person(request), is_fresh=is_fresh(request._request, timezone.now()))
+    is_proven = is_fresh(request._request, timezone.now())
+    return Actor.of(person(request), lake=ALL_LAKES, is_fresh=is_proven)
 
 
 def _said(request: Request, serializer: type[serializers.Serializer[object]]) -> dict[str, Any]:

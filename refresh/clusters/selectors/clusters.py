@@ -95,8 +95,11 @@ class DeclaredFilter(ListFilter):
 
 
 def check_lake_staff(user: User) -> None:
-    """Let admins and operators in; for others there is no such page."""
-    if not user.is_lake_staff:
+    """Let admins and operators of all lakes in; for others there is no such page.
+
+    A cluster may have catalogs of several lakes.
+    """
+    if not user.is_portal_staff:
         raise NotVisible("page.missing", "There is nothing at this address for you.")
 
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from portal.access.fresh import is_fresh, require_fresh
+from portal.access.roles.domain import ALL_LAKES
 from portal.lake.errors import PortalError, RuleViolation, StaleState
 from portal.ui.frame.context import person
 from refresh.clusters.selectors.clusters import check_lake_staff, get_cluster_for_user
@@ -185,7 +186,7 @@ def remove_view(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _actor(request: HttpRequest) -> Actor:
-    return Actor.of(person(request), is_fresh=is_fresh(request, timezone.now()))
+    return Actor.of(person(request), lake=ALL_LAKES, is_fresh=is_fresh(request, timezone.now()))
 
 
 def _add(request: HttpRequest, form: ClusterForm) -> HttpResponseRedirect:

@@ -40,4 +40,6 @@ def register_pages() -> None:
     """Add the navigation and the words."""
     register_badges(_LOOKS)
     added = frozenset({"refresh:cluster-add"})
-    register_page(Page("refresh", "Clusters", "refresh:clusters", 10, STAFF, also=added))
+    register_page(
+        Page("refresh", "Clusters", "refresh:clusters", 10, STAFF, also=added, is_of_portal=True)
+    )

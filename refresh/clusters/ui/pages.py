@@ -97,7 +97,7 @@ def cluster(request: HttpRequest, name: str) -> HttpResponse:
         "judged": judged_settings(front_ends),
         "settings": setting_rows(front_ends),
         "has_worker": has_worker(found, now=now),
-        "is_admin": user.is_lake_admin,
+        "is_admin": user.is_portal_admin,
         "has_one_lock": oldest(fe.dialect for fe in front_ends) is Dialect.RESOURCES,
         "least": len(Lane),
         "most": MOST_AT_ONCE,

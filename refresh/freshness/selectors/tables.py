@@ -108,7 +108,7 @@ _PHASES = {
 def targets_of(lake: str, user: User) -> QuerySet[RefreshTarget]:
     """Return the tables of a lake that the person may see."""
     rows = RefreshTarget.objects.for_user(user)
-    if not user.is_lake_staff:
+    if not user.is_lake_staff_of(lake):
         return rows.filter(watched__lake=lake)
     # Of whoever sees all a join would read every table of the lake and sort them for one page;
     # so the list's own index is walked, and each row asked for its lake.

@@ -55,7 +55,7 @@ def repair_ask(target: RefreshTarget, *, front_end: str, user: User, now: dateti
         NotAllowed: `refresh.role`.
         RuleViolation: `refresh.front_end`, the cluster has none of that name.
     """
-    _check_lake_staff(user)
+    _check_lake_staff(user, target)
     fes = target.cluster.front_ends.all()
     found = next((fe for fe in fes if front_end in (fe.place, fe.name)), None)
     if found is None:
@@ -77,7 +77,7 @@ def table_opt_out(target: RefreshTarget, *, user: User, reason: str, now: dateti
         RuleViolation: `refresh.reason`, none was given.
         StaleState: `refresh.off`, it was left out already.
     """
-    _check_lake_staff(user)
+    _check_lake_staff(user, target)
     reason = _said(reason)
     with transaction.atomic():
         watched = _locked(target)
@@ -99,7 +99,7 @@ def table_opt_in(target: RefreshTarget, *, user: User, reason: str, now: datetim
         RuleViolation: `refresh.reason`, none was given.
         StaleState: `refresh.on`, it was taken in already.
     """
-    _check_lake_staff(user)
+    _check_lake_staff(user, target)
     reason = _said(reason)
     with transaction.atomic():
         watched = _locked(target)
@@ -157,8 +157,8 @@ def _switch(
     watched.save(update_fields=["is_opted_out", "opted_out_by", "opted_out_at", "opted_out_reason"])
 
 
-def _check_lake_staff(user: User) -> None:
-    if not user.is_lake_staff:
+def _check_lake_staff(user: User, target: RefreshTarget) -> None:
+    if not user.is_lake_staff_of(target.watched.lake):
         raise NotAllowed("refresh.role", "Admins and operators do this; ask one of them.")
 
 

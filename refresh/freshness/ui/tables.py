@@ -136,7 +136,7 @@ def table_page(
         "charts": table_charts(lately),
         "lately": lately[:HISTORY_SHOWN],
         "form": form,
-        "may_keep": person(request).is_lake_staff,
+        "may_keep": person(request).is_lake_staff_of(target.watched.lake),
         "now": timezone.now(),
     }
     return render(request, "refresh/table.html", context, status=status)

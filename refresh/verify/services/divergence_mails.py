@@ -49,7 +49,7 @@ def divergences_tell(target: RefreshTarget, *, now: datetime) -> int:
     rows = TargetFrontEnd.objects.filter(target=target).select_related("fe").order_by("fe__name")
     if not any(_step(row, now=now)[0] != _alarm(row) for row in rows):
         return 0
-    addresses = notified_staff()
+    addresses = notified_staff(target.watched.lake)
     told: dict[News, list[_Told]] = {}
     with transaction.atomic():
         # Whoever writes at several front ends of a table locks the table first.

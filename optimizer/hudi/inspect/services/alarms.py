@@ -107,7 +107,7 @@ def _write(kind: str, lake: str, alarms: Sequence[HudiAlarm], *, now: datetime) 
     day = day_of(now, get_lake(lake).zone)
     # Of one kind one mail a day is written, and each alarm is told of.
     once = f"{kind}.{int(now.timestamp() * 1_000_000)}"
-    told = _by_recipient(alarms)
+    told = _by_recipient(lake, alarms)
     for (username, email), theirs in told.items():
         subject = _subject(kind, theirs)
         mail = letter_mail(_letter(kind, subject, theirs), username=username)
@@ -116,9 +116,9 @@ def _write(kind: str, lake: str, alarms: Sequence[HudiAlarm], *, now: datetime) 
     return len(told)
 
 
-def _by_recipient(alarms: Sequence[HudiAlarm]) -> dict[tuple[str, str], list[HudiAlarm]]:
+def _by_recipient(lake: str, alarms: Sequence[HudiAlarm]) -> dict[tuple[str, str], list[HudiAlarm]]:
     """Return whom to write to, by name and address, and of what."""
-    keepers = notified_staff()
+    keepers = notified_staff(lake)
     found: defaultdict[tuple[str, str], list[HudiAlarm]] = defaultdict(list)
     owners: dict[str, str] = {}
     for one in alarms:

@@ -46,4 +46,4 @@ class TableKept(ApiView):
         """Return some of what is in quarantine, and how much is aside (admins; it is recorded)."""
         found = get_pipeline_for_user(name, user=self.user)
         table = get_captured_table(found, pk)
-        return kept_read(table, by=Actor.of(self.user, is_fresh=False), now=timezone.now())
+        return kept_read(table, by=Actor.of(self.user, lake=found.lake), now=timezone.now())

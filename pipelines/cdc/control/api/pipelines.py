@@ -24,7 +24,7 @@ from pipelines.cdc.control.selectors.pipelines import (
     TABLE_ORDERS,
     CapturedTableFilter,
     PipelineFilter,
-    check_lake_staff,
+    check_some_staff,
     get_captured_table,
     get_pipeline_for_user,
     pipeline_rows,
@@ -79,8 +79,9 @@ class PipelineList(KeysetList):
     )
     def post(self) -> object:
         """Test a source and create its pipeline (admins, with a fresh log-in)."""
-        check_lake_staff(self.user)
-        spec, by = spec_of(self.data), actor(self.request)
+        check_some_staff(self.user)
+        spec = spec_of(self.data)
+        by = actor(self.request, spec.lake)
         checked_source(spec, by=by)
         return pipeline_create(spec, by=by, now=timezone.now())
 
@@ -91,8 +92,9 @@ class PipelineTest(ApiView):
     @operation("pipelines_test", body=PipelineParamsSerializer, answer=SourceTestSerializer)
     def post(self) -> object:
         """Test a source; nothing is stored (admins, with a fresh log-in)."""
-        check_lake_staff(self.user)
-        return source_test(spec_of(self.data), by=actor(self.request))
+        check_some_staff(self.user)
+        spec = spec_of(self.data)
+        return source_test(spec, by=actor(self.request, spec.lake))
 
 
 class PipelineDetail(ApiView):
@@ -279,12 +281,14 @@ def _with_state(pipeline: Pipeline, table: CapturedTable) -> object:
 
 def to_change(request: Request, name: str) -> tuple[Pipeline, Actor]:
     """Return a pipeline that somebody may see, and who wants to change it."""
-    return get_pipeline_for_user(name, user=person(request)), actor(request)
+    found = get_pipeline_for_user(name, user=person(request))
+    return found, actor(request, found.lake)
 
 
-def actor(request: Request) -> Actor:
-    """Return who calls."""
-    return Actor.of(person(request), is_fresh=is_fresh(request._request, timezone.now()))
+def actor(request: Request, lake: str) -> Actor:
+    """Return who calls, with their roles on a lake."""
+    is_proven = is_fresh(request._request, timezone.now())
+    return Actor.of(person(request), lake=lake, is_fresh=is_proven)
 
 
 def as_it_is(pipeline: Pipeline) -> Pipeline:

@@ -10,7 +10,7 @@ from pipelines.cdc.control.api.serializers import (
     SourceTestSerializer,
 )
 from pipelines.cdc.control.domain.spec import MOST_PATTERNS, TableType, topics_spec
-from pipelines.cdc.control.selectors.pipelines import check_lake_staff
+from pipelines.cdc.control.selectors.pipelines import check_some_staff
 from pipelines.cdc.control.services.pipelines import fixed_of, pipeline_create, pipeline_edit
 from pipelines.cdc.control.services.testing import checked_source, source_test
 from portal.ui.api.operations import ApiView, operation
@@ -59,8 +59,9 @@ class TopicsCreate(ApiView):
     )
     def post(self) -> object:
         """Test topics and create their pipeline (admins, with a fresh log-in)."""
-        check_lake_staff(self.user)
-        spec, by = topics_spec(self.data), actor(self.request)
+        check_some_staff(self.user)
+        spec = topics_spec(self.data)
+        by = actor(self.request, spec.lake)
         checked_source(spec, by=by)
         return pipeline_create(spec, by=by, now=timezone.now())
 
@@ -71,8 +72,9 @@ class TopicsTest(ApiView):
     @operation("pipelines_topics_test", body=TopicsParamsSerializer, answer=SourceTestSerializer)
     def post(self) -> object:
         """Test topics; nothing is stored (admins, with a fresh log-in)."""
-        check_lake_staff(self.user)
-        return source_test(topics_spec(self.data), by=actor(self.request))
+        check_some_staff(self.user)
+        spec = topics_spec(self.data)
+        return source_test(spec, by=actor(self.request, spec.lake))
 
 
 class TopicsEdit(ApiView):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import django_filters as filters
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from pipelines.cdc.control.domain.states import (
     Desired,
@@ -20,6 +20,7 @@ from pipelines.cdc.control.domain.states import (
 from pipelines.cdc.control.models import state_of_table
 from pipelines.models import CapturedTable, Pipeline, PipelineMinute, SchemaChange
 from portal.access.models import User
+from portal.access.visibility import of_staffed_lakes
 from portal.lake.errors import NotVisible
 from portal.ui.lists.filters import ListFilter, prefix
 
@@ -89,22 +90,27 @@ class CapturedTableFilter(ListFilter):
     table = prefix("table", "Table")
 
 
-def check_lake_staff(user: User) -> None:
-    """Let admins and operators in; for others there is no such page."""
-    if not user.is_lake_staff:
+def check_lake_staff(user: User, lake: str) -> None:
+    """Let admins and operators of a lake in; for others there is no such page."""
+    if not user.is_lake_staff_of(lake):
+        raise NotVisible("page.missing", "There is nothing at this address for you.")
+
+
+def check_some_staff(user: User) -> None:
+    """Let in whoever is admin or operator of any lake: which one is said later, or by the rows."""
+    if user.staffed_lakes is not None and not user.staffed_lakes:
         raise NotVisible("page.missing", "There is nothing at this address for you.")
 
 
 def pipelines_for(user: User) -> QuerySet[Pipeline]:
-    """Return the pipelines."""
-    check_lake_staff(user)
-    return Pipeline.objects.all()
+    """Return the pipelines of the lakes that a person keeps."""
+    check_some_staff(user)
+    return Pipeline.objects.filter(of_staffed_lakes(user, otherwise=Q(pk__in=[])))
 
 
 def get_pipeline_for_user(name: str, *, user: User) -> Pipeline:
     """Return one pipeline; NotVisible for those who keep none, and where there is none."""
-    check_lake_staff(user)
-    found = Pipeline.objects.filter(name=name).first()
+    found = pipelines_for(user).filter(name=name).first()
     if found is None:
         raise NotVisible("pipeline.unknown", "There is no such pipeline.", name=name)
     return found

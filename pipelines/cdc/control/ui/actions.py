@@ -12,7 +12,7 @@ from pipelines.cdc.control.domain.plans import Choice
 from pipelines.cdc.control.domain.spec import columns_protected, protection_text
 from pipelines.cdc.control.domain.states import Desired
 from pipelines.cdc.control.selectors.pipelines import (
-    check_lake_staff,
+    check_some_staff,
     get_captured_table,
     get_pipeline_for_user,
 )
@@ -42,12 +42,12 @@ from portal.ui.frame.context import person
 @require_http_methods(["GET", "POST"])
 def create_view(request: HttpRequest) -> HttpResponse:
     """Test a source (do=test), then create its pipeline (do=create)."""
-    check_lake_staff(person(request))
+    check_some_staff(person(request))
     form = PipelineForm(request.POST if request.method == "POST" else None)
     report: TestReport | None = None
     if form.is_valid():
         try:
-            spec, by = form.spec(), _actor(request)
+            spec, by = form.spec(), _actor(request, form.cleaned_data["lake"])
             report = source_test(spec, by=by)
             if request.POST.get("do") == "create" and report.is_good:
                 made = pipeline_create(spec, by=by, now=timezone.now())
@@ -66,13 +66,13 @@ def create_topics_view(request: HttpRequest) -> HttpResponse:
 
     Nothing is created with columns that nobody has looked at.
     """
-    check_lake_staff(person(request))
+    check_some_staff(person(request))
     form = NewTopicsForm(request.POST if request.method == "POST" else None)
     report: TestReport | None = None
     is_sample = False
     if form.is_valid():
         try:
-            by = _actor(request)
+            by = _actor(request, form.cleaned_data["lake"])
             if not form.cleaned_data["columns"].strip():
                 place, patterns = form.place()
                 form = form.with_columns(topics_columns(place, patterns, by=by))
@@ -100,7 +100,7 @@ def edit_view(request: HttpRequest, name: str) -> HttpResponse:
     status = 400 if form.errors else 200
     if form.is_valid():
         try:
-            spec, by = form.spec(found), _actor(request)
+            spec, by = form.spec(found), _actor(request, found.lake)
             report = source_test(spec, by=by)
             if request.POST.get("do") == "keep" and report.is_good:
                 version = form.cleaned_data["version"]
@@ -144,7 +144,7 @@ def table_resume_view(request: HttpRequest, name: str, pk: int) -> HttpResponseR
 def reload_view(request: HttpRequest, name: str) -> HttpResponseRedirect:
     """Load every table again."""
     found, reason = _found(request, name), request.POST.get("reason", "")
-    pipeline_reload(found, reason=reason, by=_actor(request), now=timezone.now())
+    pipeline_reload(found, reason=reason, by=_actor(request, found.lake), now=timezone.now())
     messages.success(request, "Every table is loaded again.")
     return HttpResponseRedirect(pipeline_url(found))
 
@@ -154,7 +154,7 @@ def table_reload_view(request: HttpRequest, name: str, pk: int) -> HttpResponseR
     """Load one table again."""
     table = get_captured_table(_found(request, name), pk)
     reason = request.POST.get("reason", "")
-    table_reload(table, reason=reason, by=_actor(request), now=timezone.now())
+    table_reload(table, reason=reason, by=_actor(request, table.pipeline.lake), now=timezone.now())
     messages.success(request, "It is loaded again; its changes go on beside it.")
     return HttpResponseRedirect(captured_url(table))
 
@@ -168,7 +168,7 @@ def delete_view(request: HttpRequest, name: str) -> HttpResponse:
         found,
         typed=request.POST.get("typed", ""),
         reason=request.POST.get("reason", ""),
-        by=_actor(request),
+        by=_actor(request, found.lake),
         now=timezone.now(),
     )
     messages.success(request, f"{found.name} is deleted; the lake's tables and the log stay.")
@@ -183,7 +183,14 @@ def column_view(request: HttpRequest, name: str, pk: int) -> HttpResponseRedirec
     if said == Choice.LIVE.value:
         said = protection_text(request.POST.get("method", ""), request.POST.get("key", ""))
     reason = request.POST.get("reason", "")
-    column_choose(table, column, said, reason=reason, by=_actor(request), now=timezone.now())
+    column_choose(
+        table,
+        column,
+        said,
+        reason=reason,
+        by=_actor(request, table.pipeline.lake),
+        now=timezone.now(),
+    )
     filled = "the lake never has it" if said == Choice.REFUSED else "its values are filled in"
     messages.success(request, f"Column {column}: {filled}.")
     return HttpResponseRedirect(captured_url(table))
@@ -199,7 +206,7 @@ def table_protect_view(request: HttpRequest, name: str, pk: int) -> HttpResponse
         columns_protected(request.POST.get("protections", "")),
         partition=request.POST.get("partition", "").strip(),
         reason=request.POST.get("reason", ""),
-        by=_actor(request),
+        by=_actor(request, table.pipeline.lake),
         now=timezone.now(),
     )
     table = get_captured_table(table.pipeline, pk)
@@ -213,14 +220,16 @@ def quarantine_retry_view(request: HttpRequest, name: str, pk: int) -> HttpRespo
     """Apply the records in quarantine again."""
     table = get_captured_table(_found(request, name), pk)
     reason = request.POST.get("reason", "")
-    quarantine_retry(table, reason=reason, by=_actor(request), now=timezone.now())
+    quarantine_retry(
+        table, reason=reason, by=_actor(request, table.pipeline.lake), now=timezone.now()
+    )
     messages.success(request, "They are applied again; what still does not fit comes back.")
     return HttpResponseRedirect(captured_url(table))
 
 
 def _want(request: HttpRequest, name: str, desired: Desired, said: str) -> HttpResponseRedirect:
     found, reason = _found(request, name), request.POST.get("reason", "")
-    pipeline_want(found, desired, reason=reason, by=_actor(request), now=timezone.now())
+    pipeline_want(found, desired, reason=reason, by=_actor(request, found.lake), now=timezone.now())
     messages.success(request, said)
     return HttpResponseRedirect(pipeline_url(found))
 
@@ -230,13 +239,15 @@ def _want_table(
 ) -> HttpResponseRedirect:
     table = get_captured_table(_found(request, name), pk)
     reason = request.POST.get("reason", "")
-    table_want(table, desired, reason=reason, by=_actor(request), now=timezone.now())
+    table_want(
+        table, desired, reason=reason, by=_actor(request, table.pipeline.lake), now=timezone.now()
+    )
     messages.success(request, said)
     return HttpResponseRedirect(captured_url(table))
 
 
-def _actor(request: HttpRequest) -> Actor:
-    return Actor.of(person(request), is_fresh=is_fresh(request, timezone.now()))
+def _actor(request: HttpRequest, lake: str) -> Actor:
+    return Actor.of(person(request), lake=lake, is_fresh=is_fresh(request, timezone.now()))
 
 
 def _found(request: HttpRequest, name: str) -> Pipeline:

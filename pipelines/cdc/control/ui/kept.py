@@ -33,8 +33,10 @@ _ASIDE = (
 def kept_view(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Show what is in quarantine and what is aside."""
     user, now = person(request), timezone.now()
-    table = get_captured_table(get_pipeline_for_user(name, user=user), pk)
-    found = kept_read(table, by=Actor.of(user, is_fresh=is_fresh(request, now)), now=now)
+    pipeline = get_pipeline_for_user(name, user=user)
+    table = get_captured_table(pipeline, pk)
+    by = Actor.of(user, lake=pipeline.lake, is_fresh=is_fresh(request, now))
+    found = kept_read(table, by=by, now=now)
     context: dict[str, Any] = {
         "pipeline": table.pipeline,
         "table": table,

@@ -55,7 +55,7 @@ _LOOKS = {
 def troubled_card(request: HttpRequest) -> Card | None:
     """Tell admins and operators of pipelines that stand still."""
     lake = lake_or_none(request)
-    if lake is None or not person(request).is_lake_staff:
+    if lake is None or not person(request).is_lake_staff_of(lake):
         return None
     rows = troubled(lake, now=timezone.now())
     if not rows:

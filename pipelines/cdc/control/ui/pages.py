@@ -30,7 +30,7 @@ from pipelines.cdc.control.services.protections import is_refused, protections_s
 from pipelines.cdc.control.ui.charts import charts_of
 from pipelines.cdc.protecting.domain.protections import Method
 from pipelines.models import CapturedTable, Pipeline
-from portal.ui.frame.context import person
+from portal.ui.frame.context import current_lake, person
 from portal.ui.lists.csv import stream_csv
 from portal.ui.lists.filters import filtered
 from portal.ui.lists.keyset import keyset_page
@@ -101,7 +101,7 @@ def pipelines(request: HttpRequest) -> HttpResponseBase:
         "filter": chosen,
         "page": page,
         "table": table,
-        "is_admin": person(request).is_lake_admin,
+        "is_admin": person(request).is_lake_admin_of(current_lake(request)),
     }
     return render(request, "pipelines/pipelines.html", context)
 
@@ -126,7 +126,7 @@ def pipeline(request: HttpRequest, name: str) -> HttpResponseBase:
         "page": page,
         "table": table,
         "charts": charts_of(last_minutes(found, now=now)),
-        "is_admin": user.is_lake_admin,
+        "is_admin": user.is_lake_admin_of(found.lake),
     }
     return render(request, "pipelines/pipeline.html", context)
 
@@ -149,7 +149,7 @@ def captured_table(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "protections": protections_shown(row.table, plan),
         "is_refused": is_refused(row.table, schemas),
         "methods": [one.value for one in Method],
-        "is_admin": user.is_lake_admin,
+        "is_admin": user.is_lake_admin_of(row.table.pipeline.lake),
         "page": page,
     }
     return render(request, "pipelines/table.html", context)

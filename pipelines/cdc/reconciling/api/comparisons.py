@@ -26,7 +26,7 @@ from pipelines.cdc.reconciling.services.schedules import (
     schedule_of,
     schedule_set,
 )
-from pipelines.models import CapturedTable
+from pipelines.models import CapturedTable, Pipeline
 from portal.access.actors import Actor
 from portal.access.fresh import is_fresh
 from portal.ui.api.operations import ApiView, operation
@@ -84,7 +84,7 @@ class Compare(ApiView):
     def post(self, name: str) -> object:
         """Compare every table of a pipeline with its source now."""
         found = get_pipeline_for_user(name, user=self.user)
-        return comparison_request(found, None, by=_actor(self), now=timezone.now())
+        return comparison_request(found, None, by=_actor(self, found), now=timezone.now())
 
 
 class TableCompare(ApiView):
@@ -94,7 +94,9 @@ class TableCompare(ApiView):
     def post(self, name: str, pk: int) -> object:
         """Compare one table with its source now."""
         table = _table(self, name, pk)
-        return comparison_request(table.pipeline, table, by=_actor(self), now=timezone.now())
+        return comparison_request(
+            table.pipeline, table, by=_actor(self, table.pipeline), now=timezone.now()
+        )
 
 
 class Schedule(ApiView):
@@ -117,7 +119,7 @@ class Schedule(ApiView):
             found,
             hour=said["hour"],
             rows_per_second=said["rows_per_second"],
-            by=_actor(self),
+            by=_actor(self, found),
             now=timezone.now(),
         )
 
@@ -129,14 +131,14 @@ class ComparisonRepair(ApiView):
     def post(self, name: str, pk: int, comparison_id: int) -> object:
         """Have the rows that a comparison found written again, by the capture and the apply."""
         table, reason = _table(self, name, pk), self.data["reason"]
-        now = timezone.now()
-        return repair_request(table, comparison_id, reason=reason, by=_actor(self), now=now)
+        by, now = _actor(self, table.pipeline), timezone.now()
+        return repair_request(table, comparison_id, reason=reason, by=by, now=now)
 
 
 def _table(view: ApiView, name: str, pk: int) -> CapturedTable:
     return get_captured_table(get_pipeline_for_user(name, user=view.user), pk)
 
 
-def _actor(view: ApiView) -> Actor:
-    request = view.request._request
-    return Actor.of(view.user, is_fresh=is_fresh(request, timezone.now()))
+def _actor(view: ApiView, pipeline: Pipeline) -> Actor:
+    is_proven = is_fresh(view.request._request, timezone.now())
+    return Actor.of(view.user, lake=pipeline.lake, is_fresh=is_proven)

@@ -93,8 +93,9 @@ def differing_keys(
         NotVisible: for those who keep no pipelines, and where there is no such comparison.
         NotAllowed: `comparison.keys`, for others than admins.
     """
-    check_lake_staff(user)
-    if not user.is_lake_admin:
+    lake = table.pipeline.lake
+    check_lake_staff(user, lake)
+    if not user.is_lake_admin_of(lake):
         raise NotAllowed("comparison.keys", "Only admins may see keys, because they are data.")
     found = history_of(table).filter(pk=comparison_id).first()
     if found is None:

@@ -87,7 +87,7 @@ def _write(lake: str, rows: Sequence[TableComparison], *, now: datetime) -> None
         rows=[Row(str(row.captured), _words(row), _url(row)) for row in rows],
         after=["Nothing was changed. The page of a table has the keys, and repairs the rows."],
     )
-    for username, email in notified_staff().items():
+    for username, email in notified_staff(lake).items():
         mail = letter_mail(letter, username=username)
         notice_queue(once, lake=lake, day=day, recipient=username, email=email, mail=mail, now=now)
     webhook_queue(once, lake=lake, day=day, text=f"{subject}: {_url(rows[0])}", now=now)

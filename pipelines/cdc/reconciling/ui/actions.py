@@ -22,7 +22,7 @@ _ASKED = "It is being compared; the result stands here when it is done."
 def compare_view(request: HttpRequest, name: str) -> HttpResponseRedirect:
     """Compare every table of a pipeline now."""
     found = get_pipeline_for_user(name, user=person(request))
-    comparison_request(found, None, by=_actor(request), now=timezone.now())
+    comparison_request(found, None, by=_actor(request, found.lake), now=timezone.now())
     messages.success(request, _ASKED)
     return HttpResponseRedirect(reverse("pipelines:comparisons", args=[name]))
 
@@ -32,7 +32,7 @@ def table_compare_view(request: HttpRequest, name: str, pk: int) -> HttpResponse
     """Compare one table now."""
     found = get_pipeline_for_user(name, user=person(request))
     table = get_captured_table(found, pk)
-    comparison_request(found, table, by=_actor(request), now=timezone.now())
+    comparison_request(found, table, by=_actor(request, found.lake), now=timezone.now())
     messages.success(request, _ASKED)
     return HttpResponseRedirect(comparisons_url(table))
 
@@ -45,7 +45,7 @@ def schedule_view(request: HttpRequest, name: str) -> HttpResponseRedirect:
     hour = None if said == "" else _number(said, "hour")
     rate = _number(request.POST.get("rows_per_second", ""), "rows_per_second")
     now = timezone.now()
-    schedule_set(found, hour=hour, rows_per_second=rate, by=_actor(request), now=now)
+    schedule_set(found, hour=hour, rows_per_second=rate, by=_actor(request, found.lake), now=now)
     messages.success(request, "The schedule is kept.")
     return HttpResponseRedirect(reverse("pipelines:comparisons", args=[name]))
 
@@ -57,7 +57,8 @@ def repair_view(
     """Have the rows that a comparison found written again."""
     table = get_captured_table(get_pipeline_for_user(name, user=person(request)), pk)
     reason, now = request.POST.get("reason", ""), timezone.now()
-    repair_request(table, comparison_id, reason=reason, by=_actor(request), now=now)
+    by = _actor(request, table.pipeline.lake)
+    repair_request(table, comparison_id, reason=reason, by=by, now=now)
     messages.success(request, "Ordered: the capture writes the rows again.")
     return HttpResponseRedirect(comparisons_url(table))
 
@@ -68,5 +69,5 @@ def _number(text: str, field: str) -> int:
     return int(text)
 
 
-def _actor(request: HttpRequest) -> Actor:
-    return Actor.of(person(request), is_fresh=is_fresh(request, timezone.now()))
+def _actor(request: HttpRequest, lake: str) -> Actor:
+    return Actor.of(person(request), lake=lake, is_fresh=is_fresh(request, timezone.now()))

@@ -21,7 +21,7 @@ _LOOKS = {
 def differing_card(request: HttpRequest) -> Card | None:
     """Tell admins and operators of captured tables that differ from their source."""
     lake = lake_or_none(request)
-    if lake is None or not person(request).is_lake_staff:
+    if lake is None or not person(request).is_lake_staff_of(lake):
         return None
     rows = list(differing(lake)[:100])
     if not rows:

@@ -144,7 +144,7 @@ def table_comparisons(request: HttpRequest, name: str, pk: int) -> HttpResponseB
         "proven": last_proven(captured),
         "repair": last_repair(captured),
         "needs_admin": last is not None and needs_admin(last),
-        "is_admin": user.is_lake_admin,
+        "is_admin": user.is_lake_admin_of(found.lake),
         "run": open_run_of(found),
         "no_source": NO_SOURCE if found.is_of_topics else "",
     }

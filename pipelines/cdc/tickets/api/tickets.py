@@ -41,7 +41,7 @@ class TicketList(KeysetList):
         """Open a ticket before a statement runs; sent again while it is open: the same ticket."""
         found = get_pipeline_for_user(name, user=self.user)
         wanted, now = Wanted(**self.data), timezone.now()
-        made = ticket_open(found, wanted, by=Actor.of(self.user), now=now)
+        made = ticket_open(found, wanted, by=Actor.of(self.user, lake=found.lake), now=now)
         return get_ticket_for_user(made.pk, user=self.user)
 
 

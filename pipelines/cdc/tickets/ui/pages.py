@@ -73,7 +73,7 @@ def tickets(request: HttpRequest, name: str) -> HttpResponseBase:
 def ticket_create(request: HttpRequest, name: str) -> HttpResponse:
     """Show what a statement will do (do=check), then open a ticket for it (do=open)."""
     found = get_pipeline_for_user(name, user=person(request))
-    by, now = Actor.of(person(request)), timezone.now()
+    by, now = Actor.of(person(request), lake=found.lake), timezone.now()
     prediction: Prediction | None = None
     form = TicketForm(request.POST) if request.method == "POST" else TicketForm()
     if form.is_valid():

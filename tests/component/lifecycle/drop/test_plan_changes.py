@@ -79,7 +79,7 @@ def test_the_comparison_costs_the_same_for_many_tables(people: People) -> None:
             PLANS.changes(plan, people.admin)
         return len(queries)
 
-    assert people.admin.is_lake_staff  # asked once for all
+    assert people.admin.is_lake_staff_of("")  # asked once for all
     assert cost(1, 0) == cost(60, 2) == 8
 
 

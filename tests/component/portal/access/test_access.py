@@ -31,19 +31,19 @@ pytestmark = pytest.mark.django_db
 
 
 def test_roles_come_from_groups_alone(people: People) -> None:
-    assert people.admin.is_lake_admin
-    assert not people.admin.is_lake_operator
-    assert people.operator.is_lake_operator
-    assert people.owner.roles == frozenset()
-    assert people.admin.is_lake_staff
-    assert people.operator.is_lake_staff
-    assert not people.owner.is_lake_staff
+    assert people.admin.is_lake_admin_of("")
+    assert not people.admin.is_lake_operator_of("")
+    assert people.operator.is_lake_operator_of("")
+    assert people.owner.roles_on("") == frozenset()
+    assert people.admin.is_lake_staff_of("")
+    assert people.operator.is_lake_staff_of("")
+    assert not people.owner.is_lake_staff_of("")
     chief = User.objects.create_superuser("root", password="x")
-    assert not chief.is_lake_admin
-    assert not chief.is_lake_staff
+    assert not chief.is_lake_admin_of("")
+    assert not chief.is_lake_staff_of("")
     gone = User.objects.get(pk=people.admin.pk)
     gone.is_active = False
-    assert gone.roles == frozenset()
+    assert gone.roles_on("") == frozenset()
 
 
 def test_creating_a_person_again_changes_only_what_is_new(people: People) -> None:
@@ -52,7 +52,7 @@ def test_creating_a_person_again_changes_only_what_is_new(people: People) -> Non
     )
     assert again.pk == people.admin.pk
     assert again.email == "new@example.org"
-    assert again.roles == frozenset({"operator"})
+    assert again.roles_on("") == frozenset({"operator"})
     assert again.check_password("correct horse staple")
 
 
@@ -72,7 +72,7 @@ def test_people_come_from_a_file(tmp_path: Path) -> None:
     out = StringIO()
     call_command("create_people", file=file, stdout=out)
     call_command("create_people", file=file, stdout=out)
-    assert User.objects.get(username="pia").is_lake_admin
+    assert User.objects.get(username="pia").is_lake_admin_of("")
     file.write_text(json.dumps([{"username": "pia"}]), encoding="utf-8")
     with pytest.raises(CommandError):
         call_command("create_people", file=file, stdout=out)
@@ -120,13 +120,13 @@ def test_the_menu_has_the_entries_of_which_a_person_may_see_a_page(
     def menu(user: User) -> list[tuple[str, list[str]]]:
         return [
             (entry.title, [page.title for page in pages])
-            for entry, pages in registry.menu_for(user)
+            for entry, pages in registry.menu_for(user, LAKE)
         ]
 
     paths = ("Paths", ["Violations!", "Exceptions"])
     assert menu(people.owner) == [paths]
     assert menu(people.admin) == [paths, ("Plans", ["Drop plans"])]
-    assert [page.title for page in registry.pages_for(people.admin)] == [
+    assert [page.title for page in registry.pages_for(people.admin, LAKE)] == [
         "Violations!", "Exceptions", "Drop plans",
     ]  # fmt: skip
 

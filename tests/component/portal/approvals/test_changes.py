@@ -187,5 +187,5 @@ def test_a_comparison_costs_the_same_for_many_paths(people: People) -> None:
             kind.changes(newer, people.admin)
         return len(queries)
 
-    assert people.admin.is_lake_staff
+    assert people.admin.is_lake_staff_of("")
     assert cost(1, 0) == cost(60, 2) == 8

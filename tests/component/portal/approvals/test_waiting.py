@@ -138,7 +138,7 @@ def test_a_kind_that_cannot_be_read_hides_nothing_of_the_others(
 def test_who_may_decide_is_read_with_their_roles_at_once(people: People) -> None:
     with CaptureQueriesContext(connection) as queries:
         found = people_with_roles({"admin"}, also=["stan", "nobody"])
-        roles = {one.username: one.roles for one in found}
+        roles = {one.username: one.roles_on("") for one in found}
     assert len(queries) == 3  # people, their roles on all lakes, their roles on one
     admins = {people.admin.username, people.second.username, people.third.username}
     assert set(roles) == admins | {people.stranger.username}

@@ -118,7 +118,7 @@ def test_front_ends_of_the_old_place_are_asked_no_more_and_another_cluster_is_wa
 def test_a_stranger_changes_no_address(row: Cluster, people: People, now: datetime) -> None:
     for user in (people.stranger, people.owner, people.dba):
         with pytest.raises(NotAllowed):
-            cluster_edit(row, ClusterParams.of(row), version=0, by=Actor.of(user), now=now)
+            cluster_edit(row, ClusterParams.of(row), version=0, by=Actor.of(user, lake=""), now=now)
         client = signed_in(user)
         address = reverse("refresh:cluster-edit", args=["bi"])
         assert client.get(address).status_code == client.post(address).status_code == 404

@@ -264,7 +264,7 @@ def test_a_stranger_changes_nothing(
 ) -> None:
     row = added(cluster, tmp_path)
     for user in (people.stranger, people.owner, people.dba):
-        by = Actor.of(user)
+        by = Actor.of(user, lake="")
         with pytest.raises(NotAllowed):
             cluster_add("two", wish(cluster, tmp_path), by=by, now=now)
         with pytest.raises(NotAllowed):

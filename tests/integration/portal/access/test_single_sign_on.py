@@ -83,14 +83,14 @@ def test_a_person_comes_in_by_the_code_flow_and_gets_their_roles(ways: dict[str,
     answer = ada.walk(back=wanted)
     assert answer["Location"] == wanted
     user = User.objects.get(username="ada")
-    assert user.roles == {"admin"}
+    assert user.roles_on("") == {"admin"}
     assert (user.email, user.has_usable_password()) == ("ada@example.com", False)
     assert is_fresh(session_of(ada), timezone.now())
     assert AuditEvent.objects.filter(action="person.created", object_id="ada").exists()
-    assert AuditEvent.objects.filter(action="person.roles", object_id="ada").exists()
+    assert AuditEvent.objects.filter(action="person.roles_on()", object_id="ada").exists()
     olga = walker("olga")
     olga.walk()
-    assert User.objects.get(username="olga").roles == frozenset()
+    assert User.objects.get(username="olga").roles_on("") == frozenset()
 
 
 def test_who_is_in_no_group_is_told_so_and_gets_no_account(ways: dict[str, Any]) -> None:
@@ -184,12 +184,12 @@ def test_a_group_that_is_gone_takes_the_role_and_other_sessions(
 ) -> None:
     first, second = walker("ben"), walker("ben")
     first.walk()
-    assert User.objects.get(username="ben").roles == {"admin"}
+    assert User.objects.get(username="ben").roles_on("") == {"admin"}
     try:
         provider.put("ben", ["staff"])
         second.walk()
         assert second.is_in
-        assert User.objects.get(username="ben").roles == frozenset()
+        assert User.objects.get(username="ben").roles_on("") == frozenset()
         assert first.client.get(reverse("ui:profile")).status_code == 302, "the old session ended"
         provider.put("ben", [])
         third = walker("ben")
@@ -198,7 +198,7 @@ def test_a_group_that_is_gone_takes_the_role_and_other_sessions(
         assert second.client.get(reverse("ui:profile")).status_code == 302
     finally:
         provider.put("ben", PEOPLE["ben"])
-    event = AuditEvent.objects.filter(action="person.roles", object_id="ben").first()
+    event = AuditEvent.objects.filter(action="person.roles_on()", object_id="ben").first()
     assert event is not None
     assert (event.data["before"], event.data["after"]) == (["admin"], [])
 
@@ -269,7 +269,7 @@ def test_the_name_of_a_local_account_is_not_taken_over(ways: dict[str, Any], set
     olga.walk()
     assert olga.is_in
     user = User.objects.get(username="olga")
-    assert user.roles == frozenset(), "roles come from the groups alone"
+    assert user.roles_on("") == frozenset(), "roles come from the groups alone"
     assert not user.has_usable_password()
 
 

@@ -82,7 +82,7 @@ def test_a_change_that_loses_nothing_approves_itself_and_is_released_once_the_la
 def test_a_risky_change_is_approved_by_another_admin_and_then_holds_nothing(
     people: People, shop: Pipeline, now: datetime
 ) -> None:
-    ada = Actor.of(people.admin)
+    ada = Actor.of(people.admin, lake=shop.lake)
     ticket_open(shop, TO_TEXT, by=ada, now=now)
     assert [row for _, row in needs_decision_of(people.second, LAKE, now=now).rows] == [
         the_ticket()
@@ -109,7 +109,7 @@ def test_a_risky_change_is_approved_by_another_admin_and_then_holds_nothing(
 def test_another_change_than_announced_holds_as_if_there_were_no_ticket(
     people: People, shop: Pipeline, now: datetime
 ) -> None:
-    ticket_open(shop, TO_TEXT, by=Actor.of(people.admin), now=now)
+    ticket_open(shop, TO_TEXT, by=Actor.of(people.admin, lake=shop.lake), now=now)
     decide(people.second, now)
     change = came(shop, now, "MODIFY qty varchar(5)", qty="varchar(5)")
     assert change.decision == "waiting"
@@ -122,7 +122,7 @@ def test_another_change_than_announced_holds_as_if_there_were_no_ticket(
 def test_a_change_that_came_before_its_approval_waits_and_the_ticket_cannot_be_approved(
     people: People, shop: Pipeline, now: datetime
 ) -> None:
-    ticket_open(shop, TO_TEXT, by=Actor.of(people.admin), now=now)
+    ticket_open(shop, TO_TEXT, by=Actor.of(people.admin, lake=shop.lake), now=now)
     change = came(shop, now, "MODIFY qty varchar(20)", qty="varchar(20)")
     assert (change.decision, the_ticket().state) == ("waiting", "DIFFERED")
     assert "before the ticket was approved" in the_ticket().note
@@ -192,7 +192,7 @@ def test_what_would_be_lost_is_counted_before_anybody_approves(
     people: People, shop: Pipeline, now: datetime
 ) -> None:
     narrow = wanted("MODIFY qty varchar(3)")
-    made = ticket_open(shop, narrow, by=Actor.of(people.admin), now=now)
+    made = ticket_open(shop, narrow, by=Actor.of(people.admin, lake=shop.lake), now=now)
     run = Run.objects.get(kind=DRY_RUN_KIND)
     assert (made.dry_run, run.params["location"]) == (run.pk, "file:/ods/orders")
     assert [one["source"] for one in run.params["checks"]] == ["qty"]
@@ -209,7 +209,9 @@ def test_what_would_be_lost_is_counted_before_anybody_approves(
 def test_a_count_that_failed_is_told_and_stops_nobody(
     people: People, shop: Pipeline, now: datetime
 ) -> None:
-    ticket_open(shop, wanted("MODIFY qty varchar(3)"), by=Actor.of(people.admin), now=now)
+    ticket_open(
+        shop, wanted("MODIFY qty varchar(3)"), by=Actor.of(people.admin, lake=shop.lake), now=now
+    )
     Run.objects.update(state="FAILED", finished_at=now, error="no such table")
     tickets_follow(LAKE, now=now)
     assert "no such table" in the_ticket().count_problem
@@ -250,7 +252,7 @@ def test_a_ticket_expires_where_its_statement_never_comes(shop: Pipeline, now: d
 def test_who_opened_it_withdraws_it_until_the_statement_came(
     people: People, shop: Pipeline, now: datetime
 ) -> None:
-    made = ticket_open(shop, WIDER, by=Actor.of(people.operator), now=now)
+    made = ticket_open(shop, WIDER, by=Actor.of(people.operator, lake=shop.lake), now=now)
     assert TICKETS.steps(made, people.operator, now=now).withdraw
     assert not TICKETS.steps(made, people.admin, now=now).withdraw
     with pytest.raises(NotAllowed):
@@ -264,7 +266,7 @@ def test_who_opened_it_withdraws_it_until_the_statement_came(
 def test_a_rejection_needs_a_reason_and_ends_it(
     people: People, shop: Pipeline, now: datetime
 ) -> None:
-    ticket_open(shop, TO_TEXT, by=Actor.of(people.operator), now=now)
+    ticket_open(shop, TO_TEXT, by=Actor.of(people.operator, lake=shop.lake), now=now)
     with pytest.raises(RuleViolation):
         decide(people.admin, now, "REJECT")
     decide(people.admin, now, "REJECT", "readers need numbers")
