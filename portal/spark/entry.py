@@ -51,7 +51,7 @@ def main(argv: list[str]) -> int:
 
 
 def _run(
-    module: str, address: str, access: str = "{}", *, beating: Heartbeat | SpoolBeat | None
+    module: str, address: str, access: str = "", *, beating: Heartbeat | SpoolBeat | None
 ) -> int:
     spool = open_spool(address, access)
     job: JobContext | None = None

@@ -1,5 +1,6 @@
 """How a driver reaches its spool before it has read the lake's settings, which lie there."""
 
+import base64
 import json
 import os
 from collections.abc import Mapping
@@ -21,18 +22,22 @@ _TOKENS = "HADOOP_TOKEN_FILE_LOCATION"
 
 
 def spool_access(config: LakeConfig) -> list[str]:
-    """Return the driver's argument for `open_spool`; none where nothing has to be said."""
+    """Return the driver's argument for `open_spool`; none where nothing has to be said.
+
+    It is base64 of JSON: YARN takes `{{` and `}}` in a command for its own, and removes them.
+    """
     said: dict[str, Any] = {}
     if config.hadoop_conf:
         said["hadoop_conf"] = config.hadoop_conf
     if config.kerberos is not None:
         said["kerberos"] = asdict(config.kerberos)
-    return [json.dumps(said)] if said else []
+    return [base64.urlsafe_b64encode(json.dumps(said).encode()).decode()] if said else []
 
 
-def open_spool(address: str, access: str = "{}") -> Spool:
+def open_spool(address: str, access: str = "") -> Spool:
     """Open a run's spool in its driver, logged in by the keytab if the lake has Kerberos."""
-    root, said = LakePath.parse(address), json.loads(access)
+    root = LakePath.parse(address)
+    said = json.loads(base64.urlsafe_b64decode(access)) if access else {}
     if root.scheme != "hdfs":
         return Spool(LocalFileSystem(), root)
     settings: Mapping[str, str] = said.get("hadoop_conf", {})

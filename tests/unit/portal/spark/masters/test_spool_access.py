@@ -65,3 +65,11 @@ def test_a_driver_on_yarn_has_the_keytab_that_spark_brought(
 
 def test_nothing_is_said_of_a_lake_without_properties(tmp_path: Path) -> None:
     assert spool_access(local_lake(tmp_path, LakeId("main"))) == []
+
+
+def test_yarn_finds_no_braces_to_replace(tmp_path: Path) -> None:
+    lake = replace(
+        local_lake(tmp_path, LakeId("main")), kerberos=LOG_IN, hadoop_conf={"a": "{{b}}"}
+    )
+    (argument,) = spool_access(lake)
+    assert not set("{}\"'$ ") & set(argument)
