@@ -14,10 +14,10 @@ from stack.servers.metastore import Backing, Metastore
 from stack.stack import Say, Stack, make_lake_folders
 
 SECOND = "archive"
-# A frozen NameNode is a fact to find out soon: clients in Java wait two minutes by themselves.
+# A frozen NameNode is a fact to find out soon: clients wait a minute or two by themselves.
 _IMPATIENT = {
-    "ipc.client.rpc-timeout.ms": "4000",
-    "ipc.ping.interval": "2000",
+    "ipc.client.rpc-timeout.ms": "8000",
+    "ipc.ping.interval": "4000",
     "ipc.client.connect.max.retries": "1",
     "ipc.client.connect.max.retries.on.timeouts": "1",
 }

@@ -23,6 +23,7 @@ from lifecycle.planning.jobs.hdfs_barriers import barrier_check
 from lifecycle.planning.jobs.live_metastore import LiveMetastore
 from portal.connectors.filesystem import FileStatus, FileSystem, open_file_system
 from portal.connectors.metastore import Metastore
+from portal.connectors.name_services.crossing import crossing
 from portal.lake.errors import NotVisible, RuleViolation
 from portal.lake.paths import LakePath
 from portal.lake.places import Holder, Neighbours
@@ -141,7 +142,7 @@ def _outside(
     barrier = barrier_check(job, root)
     for db, home in homes.items():
         if db not in near or home in refused:
-            reason = barrier(home) if db in near else None
+            reason = barrier(home) if db in near else crossing(home, root)
             outside[db] = (
                 "its database's directory is not in a backup root's rename domain, or not writable"
             ) + (f": {reason}" if reason else "")

@@ -28,6 +28,7 @@ from portal.connectors.file_status import (
 from portal.connectors.hdfs_user import turns
 from portal.connectors.kerberos.settings import Kerberos
 from portal.connectors.kerberos.tickets import is_login_failure, login_failure
+from portal.connectors.name_services.crossing import check_one_service
 from portal.connectors.name_services.opening import open_client
 from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
 from portal.lake.paths import LakePath
@@ -140,8 +141,10 @@ class HdfsFileSystem:
     def rename(self, source: LakePath, target: LakePath, *, sync: bool = True) -> None:
         """Move atomically; the NameNode refuses an existing target and a missing parent.
 
-        It has written its edit log before it answers, so `sync` is always so.
+        It is told paths alone, so the services of both ends are compared here. It has written its
+        edit log before it answers, so `sync` is always so.
         """
+        check_one_service(source, target)
         try:
             with self._call(source):
                 self._client.rename(source.path, target.path, overwrite=False)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from portal.connectors.file_status import FileStatus, place_new, stale_path, walk_tree
+from portal.connectors.name_services.crossing import check_one_service
 from portal.lake.errors import ExternalFailure, NotVisible, StaleState
 from portal.lake.paths import LakePath
 
@@ -80,6 +81,7 @@ class LocalFileSystem:
 
     def rename(self, source: LakePath, target: LakePath, *, sync: bool = True) -> None:
         """Move atomically by renameat2; another file system (EXDEV) is a failure, never a copy."""
+        check_one_service(source, target)
         done = _LIBC.renameat2(
             _AT_FDCWD,
             os.fsencode(source.path),

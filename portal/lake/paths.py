@@ -96,6 +96,11 @@ class LakePath:
         return self.authority.removesuffix(port) if port else self.authority
 
     @property
+    def file_system(self) -> str:
+        """The address of its file system, `hdfs://lake`."""
+        return f"{self.scheme}://{self.authority}"
+
+    @property
     def segments(self) -> tuple[str, ...]:
         """The path's parts, for sorting so that a parent comes right before what lies under it."""
         return tuple(self.path[1:].split("/")) if self.path != "/" else ()
@@ -135,4 +140,4 @@ class LakePath:
         return other.path in ("/", self.path) or self.path.startswith(other.path + "/")
 
     def __str__(self) -> str:
-        return f"{self.scheme}://{self.authority}{self.path}"
+        return f"{self.file_system}{self.path}"

@@ -1,8 +1,7 @@
 """A plain acting process: the same protocol code as the Spark driver, without a JVM to start.
 
 `python -m tests.faults.driver <spec.json>`; the failpoint comes by environment. `fence: false` is
-the control of the experiment: it acts as if fences had never been invented. A silent NameNode is
-waited for as long as the spec says.
+the control of the experiment: it acts as if fences had never been invented.
 """
 
 import json
@@ -21,7 +20,6 @@ from lifecycle.backup.engine.restore.batches import restore_batches
 from lifecycle.backup.engine.restore.order import BackupBatchRef, NewName, RestoreOrder
 from lifecycle.backup.engine.undo.batches import UndoOrder, undo_batches
 from portal.connectors.lake_config import LakeConfig
-from portal.connectors.name_services import client
 from portal.lake.errors import PortalError
 from portal.lake.paths import LakePath
 from portal.safety.fence import Fence
@@ -64,7 +62,6 @@ def main(argv: list[str]) -> int:
     """Act as the spec says; 0 = done, 3 = stopped by an expected error, which is printed."""
     spec = json.loads(Path(argv[1]).read_text())
     config = LakeConfig.from_dict(spec["config"])
-    client.DEADLINE_SECONDS = spec.get("deadline_seconds", client.DEADLINE_SECONDS)
     lake = ActLake(config, spec["name"])
     fence = config.path(spec["fence_path"])
     tools = lake.tools(fence)

@@ -17,7 +17,10 @@ from tests.support.act_restores import restore
 
 HOW = ("dies", "freezes", "hands over")
 _STOP_SECONDS = 60.0
-_END_SECONDS = 180.0
+_END_SECONDS = 110.0
+
+# Lets a process come to its point, fails over, and lets it come to its end.
+Midway = Callable[[subprocess.Popen[str]], None]
 
 
 def failover_points(step: str, call: str) -> Iterator[str]:
@@ -30,22 +33,23 @@ def failover_points(step: str, call: str) -> Iterator[str]:
 def run_failover(scene: Scene, kind: str, point: str, *, approved: bool, ha: HaHdfs) -> None:
     """Run one cell to its end; Broken names the invariant that did not hold."""
     step, moment, how = point.split(":")
-    try:
-        _RUN[kind](scene, f"{step}:{moment}:stop", approved, lambda: ha.fail_over(how))
-    finally:
-        ha.recover()
+
+    def midway(process: subprocess.Popen[str]) -> None:
+        _wait_stopped(process)
+        try:
+            ha.fail_over(how)
+            os.kill(process.pid, signal.SIGCONT)
+            _expect_end(process)
+        finally:
+            process.kill()
+            # Settling is tried again until the file system answers; here it waits for that.
+            ha.recover()
+
+    _RUN[kind](scene, f"{step}:{moment}:stop", approved, midway)
 
 
-def fail_over_midway(process: subprocess.Popen[str], fail_over: Callable[[], None]) -> None:
-    """Wait until a process stands at its point, fail over, and let it come to its end.
-
-    It may finish, or stop with an error that settling is made for; anything else is our error.
-    """
-    _wait_stopped(process)
-    try:
-        fail_over()
-    finally:
-        os.kill(process.pid, signal.SIGCONT)
+def _expect_end(process: subprocess.Popen[str]) -> None:
+    """Let a process finish, or stop with an error that settling is made for; nothing else."""
     out, err = process.communicate(timeout=_END_SECONDS)
     if process.returncode not in (0, 3):
         raise AssertionError(f"ended with {process.returncode}: {out} {err[-2000:]}")
@@ -53,7 +57,7 @@ def fail_over_midway(process: subprocess.Popen[str], fail_over: Callable[[], Non
 
 def _wait_stopped(process: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + _STOP_SECONDS
-    while _state(process.pid) != "T":
+    while process_state(process.pid) != "T":
         if process.poll() is not None or time.monotonic() > deadline:
             process.kill()
             out, err = process.communicate()
@@ -61,33 +65,32 @@ def _wait_stopped(process: subprocess.Popen[str]) -> None:
         time.sleep(0.02)
 
 
-def _state(pid: int) -> str:
+def process_state(pid: int) -> str:
+    """Return the letter of a process's state, T for one that was stopped; empty: it is gone."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
         return ""
 
 
-def _drop(scene: Scene, failpoint: str, approved: bool, fail_over: Callable[[], None]) -> None:
-    fail_over_midway(scene.start_drop(failpoint), fail_over)
+def _drop(scene: Scene, failpoint: str, approved: bool, midway: Midway) -> None:
+    midway(scene.start_drop(failpoint))
     scene.settle(approved=approved)
     scene.check()
     scene.check_restored()
 
 
-def _restore(scene: Scene, failpoint: str, _approved: bool, fail_over: Callable[[], None]) -> None:
+def _restore(scene: Scene, failpoint: str, _approved: bool, midway: Midway) -> None:
     scene.lake.drop(scene.name, run=scene.run)
-    fail_over_midway(scene.start_restore(failpoint), fail_over)
+    midway(scene.start_restore(failpoint))
     scene.release(scene.restore_run)
     scene.check()
     scene.check_restored()
 
 
-def _restore_as(
-    scene: Scene, failpoint: str, _approved: bool, fail_over: Callable[[], None]
-) -> None:
+def _restore_as(scene: Scene, failpoint: str, _approved: bool, midway: Midway) -> None:
     scene.lake.drop(scene.name, run=scene.run)
-    fail_over_midway(scene.start_restore(failpoint, to=scene.elsewhere), fail_over)
+    midway(scene.start_restore(failpoint, to=scene.elsewhere))
     scene.release(scene.restore_run)
     scene.check("t_back")
     rest, _ = restore(scene.lake, scene.run, new_name=scene.elsewhere)
@@ -96,10 +99,10 @@ def _restore_as(
     scene.check_restored()
 
 
-def _undo(scene: Scene, failpoint: str, _approved: bool, fail_over: Callable[[], None]) -> None:
+def _undo(scene: Scene, failpoint: str, _approved: bool, midway: Midway) -> None:
     scene.lake.drop(scene.name, run=scene.run)
     back, _ = restore(scene.lake, scene.run, new_name=scene.elsewhere)
-    fail_over_midway(scene.start_undo(failpoint, back), fail_over)
+    midway(scene.start_undo(failpoint, back))
     scene.release(scene.undo_run)
     scene.check("t_back")
     scene.check_undone(back)

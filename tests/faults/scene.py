@@ -85,7 +85,6 @@ class Scene:
             "name": self.lake.name,
             "fence_path": str(fence_path),
             "fence": fence,
-            "deadline_seconds": 4.0,
         }
         with tempfile.NamedTemporaryFile("w", suffix=".json", delete=False) as file:
             json.dump(spec, file)

@@ -16,8 +16,10 @@ from lifecycle.backup.engine.settle.batches import make_parents
 from lifecycle.backup.engine.surroundings import check_surroundings
 from lifecycle.backup.models import ActFence, BackupBatch
 from lifecycle.backup.services.reach import Place
+from portal.access.lakes import get_lake
 from portal.connectors.file_status import FileSystem
 from portal.connectors.metastore import Metastore
+from portal.connectors.name_services.crossing import check_one_service
 from portal.lake.errors import NotAllowed, RuleViolation, StaleState
 from portal.lake.paths import LakePath
 from portal.runs.models import Run
@@ -54,9 +56,13 @@ def move_prepare(
     A directory made above a new place gets mode and owner of the nearest one that is there.
 
     Raises:
+        RuleViolation: `fs.other_service`, a new place is on another file system; nothing was made.
         DataSafetyError, ExternalFailure, NotAllowed, StaleState: as `act_prepare`.
     """
     _check_emergency_stop(run.lake)
+    config = get_lake(run.lake)
+    for text in targets:
+        check_one_service(config.path(root), config.path(text))
     place = _place(run, FenceKind.MOVE, (root, day), claims=[], now=now)
     ensure_root(place.fs, place.day.root, deployment_id=place.config.deployment_id)
     _check_surroundings(place, tag=str(run.pk))

@@ -70,12 +70,14 @@ class Lake:
 class Relocations:
     """Finds the moves for what is asked; every registered location is shown to it once, then asked.
 
+    `across` holds the places of what would have to leave its file system, which is refused.
     `see` takes all locations of the lake, partitions too, in any order; `moves` gives what is left.
     """
 
     def __init__(self, lake: Lake, asked: Iterable[Asked]) -> None:
         self._lake = lake
         self.refused: dict[Name, Immovable] = {}
+        self.across: dict[Name, Move] = {}
         self._moves: dict[Name, Move] = {}
         wanted = list(asked)
         # The last scan may have seen what is brought back, with its partitions, at its old place.
@@ -148,6 +150,7 @@ class Relocations:
         if isinstance(target, Immovable):
             return target
         if not source.same_file_system(target):
+            self.across[name] = Move(name, source, target)
             return Immovable.OTHER_FILE_SYSTEM
         if source.is_at_or_under(target) or target.is_at_or_under(source):
             return Immovable.NESTED

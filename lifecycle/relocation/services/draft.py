@@ -29,6 +29,7 @@ from lifecycle.rules.domain.conformity import DatabaseFacts, Reason, TableFacts
 from lifecycle.rules.domain.templates import DEFAULT_TEMPLATE, Template
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
+from portal.connectors.name_services.crossing import crossing
 from portal.events.models import TableTouch
 from portal.lake.errors import RuleViolation, StaleState
 from portal.lake.names import TableName
@@ -48,6 +49,8 @@ class RelocationDraft:
     items: list[MoveItem] = field(default_factory=list)
     left_out: dict[Name, NotNow | Immovable] = field(default_factory=dict)
     targets: dict[Name, LakePath] = field(default_factory=dict)
+    notes: dict[Name, str] = field(default_factory=dict)
+    """What is said of what stayed, where it is more than the reason's own words."""
     backup_root: str = ""
 
     @property
@@ -79,6 +82,9 @@ def fix_draft(
         found = RelocationDraft(left_out=dict(fixes.refused))
         moves = fixes.moves()
         found.left_out |= fixes.refused
+        found.notes = {
+            name: crossing(move.source, move.target) for name, move in fixes.across.items()
+        }
         today = _today(fix, altered, now=now)
         moves = _not_today(moves, today, found)
         found.backup_root, moves = _of_one_root(moves, config, found)

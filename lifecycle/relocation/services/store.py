@@ -102,7 +102,9 @@ def _fill(rows: list[RelocationMove], drafted: RelocationDraft, *, is_stopped: b
             code = drafted.left_out.get(name)
             row.state = RelocationMoveState.LEFT_OUT
             row.left_out_reason, row.note = (
-                (str(code), WORDS[code]) if code else ("", "It was not checked.")
+                (str(code), drafted.notes.get(name, WORDS[code]))
+                if code
+                else ("", "It was not checked.")
             )
             continue
         row.source, row.target = item.source, item.target

@@ -8,7 +8,7 @@ from portal.connectors.hdfs_user import turns
 from portal.connectors.kerberos.settings import Kerberos
 from portal.connectors.kerberos.tickets import login
 from portal.connectors.name_services.client import NameServiceClient
-from portal.connectors.name_services.properties import turned
+from portal.connectors.name_services.properties import deadline_seconds, turned
 
 _TIMEOUT_MS = 30_000
 
@@ -35,4 +35,4 @@ def open_client(
         with turns.of(user):
             return hdfs_native.Client(f"hdfs://{authority}", config=own, **log_in)
 
-    return NameServiceClient(make)
+    return NameServiceClient(make, deadline_seconds=deadline_seconds(config))

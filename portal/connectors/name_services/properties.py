@@ -10,6 +10,7 @@ _SERVICES = "dfs.nameservices"
 _PROXIES = "dfs.client.failover.proxy.provider"
 _ADDRESSES = ("dfs.namenode.rpc-address", "dfs.namenode.http-address", "dfs.namenode.https-address")
 _DEFAULT_PORT = "8020"
+_DEADLINE = "ipc.client.rpc-timeout.ms"
 
 
 def name_nodes(conf: Mapping[str, str], service: str) -> tuple[str, ...]:
@@ -46,8 +47,10 @@ def check_name_services(conf: Mapping[str, str]) -> None:
 
     Raises:
         KeyError: the address of a NameNode is missing.
-        TypeError: the properties ask for reads from observers.
+        TypeError: the properties ask for reads from observers, or a time is no number.
     """
+    if not conf.get(_DEADLINE, "0").strip().isdecimal():
+        raise TypeError(f"hadoop_conf.{_DEADLINE} must be milliseconds, such as 60000")
     for service in _services(conf):
         if "Observer" in conf.get(f"{_PROXIES}.{service}", ""):
             raise TypeError(
@@ -57,6 +60,11 @@ def check_name_services(conf: Mapping[str, str]) -> None:
         for node in name_nodes(conf, service):
             if not conf.get(f"{_ADDRESSES[0]}.{service}.{node}", "").strip():
                 raise KeyError(f"hadoop_conf.{_ADDRESSES[0]}.{service}.{node}")
+
+
+def deadline_seconds(conf: Mapping[str, str]) -> float | None:
+    """Return how long Hadoop's clients wait for one answer; None where it is not said."""
+    return int(conf.get(_DEADLINE, "0")) / 1000 or None
 
 
 def turned(conf: Mapping[str, str], service: str, n: int) -> dict[str, str]:

@@ -1,6 +1,8 @@
 """A relocation plan as its creating leaves it, without a metastore to draw it up from."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from types import MappingProxyType
 
 from lifecycle.backup.engine.move.records import MoveItem
 from lifecycle.drop.domain.refusal import Name
@@ -41,13 +43,25 @@ def drawn_fix(findings: list[PathFinding], *, user: User, now: datetime) -> Relo
     return store_drawn(fix, first.generation, now=now)
 
 
-def store_drawn(fix: RelocationPlan, generation: ScanSnapshot, *, now: datetime) -> RelocationPlan:
-    """Store the creating of a plan: `stray` moves where its row says, others are shared."""
-    drafted = RelocationDraft(backup_root="file:///backup")
+def store_drawn(
+    fix: RelocationPlan,
+    generation: ScanSnapshot,
+    *,
+    now: datetime,
+    far: Mapping[Name, str] = MappingProxyType({}),
+) -> RelocationPlan:
+    """Store the creating of a plan: `stray` moves where its row says, others are shared or `far`.
+
+    What would leave its file system comes with what is said of that.
+    """
+    drafted = RelocationDraft(backup_root="file:///backup", notes=dict(far))
     for row in fix.items.order_by("id"):
         name = Name(row.db, row.table, row.partition)
         if row.table != "stray":
-            drafted.left_out[name] = Immovable.SHARED_LOCATION
+            is_far = name in far
+            drafted.left_out[name] = (
+                Immovable.OTHER_FILE_SYSTEM if is_far else Immovable.SHARED_LOCATION
+            )
             continue
         target = row.target or "file:///lake/sales/stray"
         drafted.targets[name] = LakePath.parse(target)

@@ -1,5 +1,6 @@
 """Nothing that the rules refuse enters a plan, and each refusal is counted by its reason."""
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -28,6 +29,7 @@ from tests.component.lifecycle.plan_world import (
     Item,
     World,
     changed,
+    lake_entry,
     make_world,
     partitions,
 )
@@ -137,6 +139,23 @@ def test_what_is_refused_never_enters_a_plan(
     assert plan.state == PlanState.PENDING, plan.ended_reason
     assert items_of(plan) == [GOOD.part_name]
     assert plan.left_out == {reason: 1}
+
+
+def test_a_plan_takes_what_is_on_one_name_service_and_counts_the_rest(world: World) -> None:
+    entry = {
+        **lake_entry(world.root),
+        "backup_roots": ["file:///backup", "hdfs://archive/backup", "hdfs://lake/backup"],
+    }
+    (world.root / "lakes.json").write_text(json.dumps({LAKE: entry}))
+    far = [
+        changed(BAD, part_name=f"dt=2025-01-0{n}", location=f"hdfs://archive/sales/orders/{n}")
+        for n in (1, 2)
+    ]
+    world.scan([GOOD, *far])
+    plan = world.plan()
+    assert items_of(plan) == [one.part_name for one in far]
+    assert plan.backup_root == "hdfs://archive/backup"
+    assert plan.left_out == {"OTHER_BACKUP_ROOT": 1}
 
 
 def test_a_database_that_is_not_in_act_mode_gives_nothing(world: World) -> None:

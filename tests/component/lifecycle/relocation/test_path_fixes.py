@@ -12,6 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from lifecycle.backup.services.ingesting import IngestReport
+from lifecycle.drop.domain.refusal import Name
 from lifecycle.models import PathFinding, RelocationPlan, ScanSnapshot
 from lifecycle.relocation.services.execution import fix_execute, fix_finish, fixes_start_due
 from lifecycle.relocation.services.plans import (
@@ -25,7 +26,9 @@ from portal.approvals.domain import DecisionInput
 from portal.approvals.services import approvals_lapse
 from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
+from portal.connectors.name_services.crossing import crossing
 from portal.lake.errors import PortalError
+from portal.lake.paths import LakePath
 from portal.notices.models import Notice
 from portal.runs.models import Run
 from portal.safety.services import emergency_stop_start
@@ -117,6 +120,19 @@ def test_a_plan_is_approved_by_two_others_and_cools_off_before_it_runs(
     (run,) = fixes_start_due(LATER, lake=LAKE)
     assert run.kind == "lifecycle.fix_path"
     assert code(lambda: fix_execute(fix.pk, now=LATER)) == "fix.not_approved"
+
+
+def test_what_would_leave_its_file_system_says_from_where_to_where(
+    picture: ScanSnapshot, people: People
+) -> None:
+    rows = [one.pk for one in PathFinding.objects.all()]
+    fix = fix_request(LAKE, rows, reason="tidy", user=people.admin, now=NOW)
+    name = Name("sales", "shared")
+    said = crossing(LakePath.parse("hdfs://archive/t"), LakePath.parse("hdfs://lake/sales/t"))
+    fix = store_drawn(fix, picture, now=NOW, far={name: said})
+    (row,) = fix.items.filter(table="shared")
+    assert (row.state, row.left_out_reason) == ("LEFT_OUT", "OTHER_FILE_SYSTEM")
+    assert "is on hdfs://archive, hdfs://lake/sales/t on hdfs://lake, " in row.note
 
 
 def test_who_may_ask_and_for_what(picture: ScanSnapshot, people: People, settings: Any) -> None:

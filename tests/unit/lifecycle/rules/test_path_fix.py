@@ -220,6 +220,16 @@ def test_what_no_move_can_put_right_is_refused_with_its_reason(
     assert Name(*table[:2]) not in targets
 
 
+def test_of_what_would_leave_its_file_system_both_places_are_told() -> None:
+    name, far = Name("sales", "t"), path("hdfs://nn1/t")
+    broken = {("sales", "t"): frozenset({Reason.TBL_NOT_SUB_DB})}
+    facts = {("sales", "t"): TableFacts("sales", "t", "ann", far)}
+    fixes = Relocations(Lake({"sales": SALES}, facts, broken, OWN), [Asked(name, far)])
+    assert fixes.moves() == []
+    assert fixes.refused == {name: Immovable.OTHER_FILE_SYSTEM}
+    assert fixes.across == {name: Move(name, far, path("/user/ann/sales/t"))}
+
+
 def test_a_partition_waits_for_its_table_and_a_database_is_never_moved(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -3,7 +3,12 @@
 import pytest
 
 from portal.connectors.lake_config import LakeConfig
-from portal.connectors.name_services.properties import derived_aliases, name_nodes, turned
+from portal.connectors.name_services.properties import (
+    deadline_seconds,
+    derived_aliases,
+    name_nodes,
+    turned,
+)
 from portal.lake.errors import ExternalFailure
 from tests.unit.portal.connectors.test_lake_config import LAKE
 
@@ -89,3 +94,12 @@ def test_another_name_node_comes_first_in_each_turn() -> None:
     orders = [name_nodes(turned(CONF, "lake", n), "lake") for n in range(3)]
     assert orders == [("nn1", "nn2"), ("nn2", "nn1"), ("nn1", "nn2")]
     assert turned(CONF, "master1:8020", 1) == CONF
+
+
+def test_an_answer_is_waited_for_as_long_as_hadoop_s_clients_are_told() -> None:
+    name = "ipc.client.rpc-timeout.ms"
+    assert deadline_seconds(_lake(hadoop_conf={**CONF, name: "8000"}).hadoop_conf) == 8.0
+    assert deadline_seconds(_lake(hadoop_conf={**CONF, name: "0"}).hadoop_conf) is None
+    assert deadline_seconds(_lake().hadoop_conf) is None
+    with pytest.raises(ExternalFailure, match=r"ipc\.client\.rpc-timeout\.ms must be milliseconds"):
+        _lake(hadoop_conf={**CONF, name: "8s"})
