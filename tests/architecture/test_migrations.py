@@ -7,7 +7,7 @@ from tasks.database.changes import LEAVES_READS_WHOLE, stops_former
 
 STOPS = (operations.RenameField, operations.RenameModel)
 OWN = {"access", "act", "approvals", "audit", "catalog", "events", "lifecycle", "notices"}
-OWN |= {"optimizer", "people", "pipelines", "quality", "refresh", "runs", "safety", "search"}
+OWN |= {"optimizer", "people", "pipelines", "readiness", "refresh", "runs", "safety", "search"}
 
 
 def test_every_operation_is_known_to_leave_the_former_release_its_reads_or_to_stop_it() -> None:
