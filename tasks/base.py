@@ -14,11 +14,13 @@ from portal.notices.models import Notice
 from portal.notices.services import notice_send
 from portal.runs.claims.leases import new_holder
 from portal.runs.execution.steps import run_step
+from portal.servers.release import ReleaseWatch
 from tasks.celery import app
 from tasks.lakes import zone_of
 
 _log = logging.getLogger(__name__)
 _holders: dict[int, str] = {}
+_watch = ReleaseWatch()
 
 
 def holder() -> str:
@@ -26,10 +28,22 @@ def holder() -> str:
     return _holders.setdefault(os.getpid(), new_holder())
 
 
-@app.task(name="tasks.run")
-def run_publish(row_id: str, *_args: Any, **_later: Any) -> None:
+def leaves_it(task: Any) -> bool:
+    """Whether a message is left to a worker of a newer release; this one then ends."""
+    if not _watch.is_former():
+        return False
+    # Without a name it would end all workers; it has none where no worker called the task.
+    if worker := task.request.hostname:
+        app.control.shutdown(destination=[worker])
+    return True
+
+
+@app.task(name="tasks.run", bind=True)
+def run_publish(task: Any, row_id: str, *_args: Any, **_later: Any) -> None:
     """Do what a run needs now. Arguments that a newer release sends are left alone."""
     with bound(task="tasks.run", run=row_id):
+        if leaves_it(task):
+            return
         try:
             run_step(row_id, holder=holder())
         except (PortalError, DatabaseError):
@@ -37,9 +51,11 @@ def run_publish(row_id: str, *_args: Any, **_later: Any) -> None:
             _log.exception("run %s: left for the watchdog", row_id)
 
 
-@app.task(name="tasks.notice")
-def notice_publish(row_id: str, *_args: Any, **_later: Any) -> None:
+@app.task(name="tasks.notice", bind=True)
+def notice_publish(task: Any, row_id: str, *_args: Any, **_later: Any) -> None:
     """Send one notice if it is still due."""
+    if leaves_it(task):
+        return
     notice = Notice.objects.filter(pk=row_id).only("lake").first()
     if notice is None:
         return

@@ -3,7 +3,7 @@
 Each loop is a thread with its own database connection, so one that waits for a slow system does
 not hold up the others. A loop works only while this process holds the loop's lease. Two leaders at
 once, for the seconds of a lease that was lost unnoticed, do no harm: every step is a
-compare-and-set.
+compare-and-set. They end once the database is of a newer release.
 """
 
 import logging
@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from portal.log_context import bound
 from portal.runs.claims.leases import lease_release, lease_take
+from portal.servers.release import ReleaseWatch
 
 _log = logging.getLogger(__name__)
 LEASE = timedelta(seconds=30)
@@ -38,6 +39,7 @@ class Loops:
     def __init__(self, loops: Sequence[Loop], *, holder: str) -> None:
         self._holder = holder
         self._stop = threading.Event()
+        self._watch = ReleaseWatch()
         self._threads = [
             threading.Thread(target=self._run, args=(loop,), name=loop.name, daemon=True)
             for loop in loops
@@ -64,6 +66,9 @@ class Loops:
     def _run(self, loop: Loop) -> None:
         while not self._stop.is_set():
             with bound(task=loop.name):
+                if self._watch.is_former():
+                    self._stop.set()
+                    break
                 self._turn(loop)
             self._stop.wait(loop.seconds)
         connection.close()

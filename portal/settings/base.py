@@ -50,6 +50,9 @@ ROOMS = {
     "quality": "readiness",
     "pipelines": "pipelines",
 }
+# MariaDB's keys of unique columns had 767 bytes in row formats that 10.2 made history.
+SILENCED_SYSTEM_CHECKS = ["mysql.W003"]
+
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -20,6 +20,7 @@ from django.utils import timezone
 from pipelines.cdc.control.services.capturing import pipeline_capture, pipelines_without_capture
 from portal.log_context import bind_process
 from portal.runs.claims.leases import new_holder
+from portal.servers.release import ReleaseWatch
 
 SECONDS = 2.0
 AGAIN_SECONDS = 10.0
@@ -51,8 +52,8 @@ class Command(BaseCommand):
             )
             return
         self.stdout.write("Capturing.")
-        children = _Children()
-        while not stop.is_set():
+        children, watch = _Children(), ReleaseWatch()
+        while not (stop.is_set() or watch.is_former()):
             try:
                 children.start(pipelines_without_capture(now=timezone.now()))
             except DatabaseError as error:

@@ -13,6 +13,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from django.utils import timezone
 
 from portal.runs.claims.leases import new_holder
+from portal.servers.release import ReleaseWatch
 from refresh.worker.services.worker import Worker
 
 _log = logging.getLogger(__name__)
@@ -31,9 +32,9 @@ class Command(BaseCommand):
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
-        worker = Worker(holder=new_holder(), clock=timezone.now)
+        worker, watch = Worker(holder=new_holder(), clock=timezone.now), ReleaseWatch()
         self.stdout.write("Refreshing.")
-        while not stop.is_set():
+        while not (stop.is_set() or watch.is_former()):
             try:
                 worker.turn()
             except (DatabaseError, InterfaceError) as error:

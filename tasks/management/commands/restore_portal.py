@@ -1,19 +1,17 @@
 """Restore the portal's database from a backup, or prove in another database that it can be."""
 
 from argparse import ArgumentParser
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
-from django.db.utils import ProgrammingError
 from django.utils import timezone
 
 from portal.lake.errors import PortalError
-from portal.runs.models import Lease
 from tasks.database.aftermath import stand_still
 from tasks.database.copies import copy_load, copy_read
+from tasks.database.stopped import check_stopped
 
 _NEXT = """Do not start any process yet. In this order (docs/deploy.md, After a restore):
   1. manage.py migrate
@@ -47,7 +45,7 @@ class Command(BaseCommand):
                 n_events = self._try(options["source"], options["try_in"])
                 self.stdout.write(f"It can be restored: {n_events:,} audit events, whole.")
                 return
-            _check_stopped(now)
+            check_stopped(now)
             copy_load(options["source"], manifest)
             found = stand_still(taken_at=manifest.taken_at, now=now)
         except PortalError as error:
@@ -69,17 +67,3 @@ class Command(BaseCommand):
         finally:
             connection.close()
             connection.settings_dict["NAME"] = own
-
-
-def _check_stopped(now: datetime) -> None:
-    """Refuse while a process of the portal works on the database."""
-    try:
-        living = list(Lease.objects.filter(until__gt=now).values_list("name", "holder"))
-    except ProgrammingError:
-        return  # an empty database
-    if living:
-        name, holder = living[0]
-        raise CommandError(
-            f"{name} is led by {holder}. Stop web, supervisor, workers, capture and refresh worker "
-            "on all hosts, wait for a minute, and try again."
-        )

@@ -1,0 +1,111 @@
+"""Processes of a former release end, and nothing is taken from under those that lead."""
+
+import io
+import logging
+import threading
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import OperationalError, connection
+from django.db.migrations.migration import Migration
+from django.db.migrations.operations import AddField, RemoveField, RunSQL
+from django.db.migrations.recorder import MigrationRecorder
+from django.db.models import TextField
+from django.utils import timezone
+
+from portal.runs.models import Lease
+from portal.servers.release import ReleaseWatch, newer_migrations
+from tasks import base
+from tasks.celery import app
+from tasks.database.changes import stops_former
+from tasks.loops import Loop, Loops
+
+LATER = "9999_later"
+
+
+def migrated_by_a_newer_release() -> None:
+    MigrationRecorder(connection).record_applied("runs", LATER)
+
+
+@pytest.mark.django_db
+def test_only_what_no_release_up_to_this_one_has_is_newer() -> None:
+    assert newer_migrations() == []
+    recorder = MigrationRecorder(connection)
+    recorder.record_applied("an_app_that_went", LATER)
+    recorder.record_unapplied("runs", "0003_application_id")
+    assert newer_migrations() == []
+    migrated_by_a_newer_release()
+    assert newer_migrations() == [f"runs.{LATER}"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_loops_end_and_say_why(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turned = threading.Event()
+    monkeypatch.setattr("portal.servers.release.newer_migrations", lambda: [f"runs.{LATER}"])
+    loops = Loops([Loop("sound", 0.01, lambda _: turned.set(), "a")], holder="me")
+    with caplog.at_level(logging.ERROR):
+        loops.start()
+        loops.wait()
+    assert not turned.is_set()
+    assert f"is of a newer release than this process: it has runs.{LATER}." in caplog.text
+
+
+@pytest.mark.django_db
+def test_a_database_that_does_not_answer_ends_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> list[str]:
+        raise OperationalError("gone")
+
+    monkeypatch.setattr("portal.servers.release.newer_migrations", broken)
+    assert not ReleaseWatch().is_former()
+
+
+@pytest.mark.django_db
+def test_a_worker_of_the_former_release_leaves_its_message_and_ends_itself_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[dict[str, Any]] = []
+    monkeypatch.setattr(base, "_watch", ReleaseWatch())
+    monkeypatch.setattr(app.control, "shutdown", lambda **options: told.append(options))
+    migrated_by_a_newer_release()
+    called_by = SimpleNamespace(request=SimpleNamespace(hostname="scan@one"))
+    assert base.leaves_it(called_by)
+    assert told == [{"destination": ["scan@one"]}]
+    called_by.request.hostname = None
+    assert base.leaves_it(called_by)
+    assert len(told) == 1
+
+
+@pytest.mark.django_db
+def test_nothing_is_renamed_under_a_process_that_leads() -> None:
+    until = timezone.now() + timedelta(minutes=1)
+    lease = Lease.objects.create(name="supervise", holder="h1", until=until)
+    call_command("migrate", stdout=io.StringIO(), verbosity=0)
+    recorder = MigrationRecorder(connection)
+    recorder.record_unapplied("runs", "0003_application_id")
+    recorder.record_unapplied("refresh", "0004_divergence_mails")
+    with pytest.raises(CommandError, match=r"refresh\.0004_divergence_mails takes away .* by h1"):
+        call_command("migrate", stdout=io.StringIO(), verbosity=0)
+    call_command("migrate", plan=True, stdout=io.StringIO())
+    lease.delete()
+    call_command("migrate", fake=True, stdout=io.StringIO(), verbosity=0)
+    assert ("refresh", "0004_divergence_mails") in recorder.applied_migrations()
+
+
+@pytest.mark.parametrize(
+    ("operation", "stops"),
+    [
+        (AddField("run", "note", TextField(default="")), False),
+        (RemoveField("run", "reason"), True),
+        (RunSQL("DROP TABLE runs_run"), True),
+    ],
+)
+def test_what_nobody_has_judged_stops_the_former_release(operation: Any, stops: bool) -> None:
+    class Later(Migration):
+        operations = (operation,)
+
+    assert stops_former(Later("later", "runs")) is stops
