@@ -13,7 +13,11 @@ from stack.servers.hdfs import Hdfs
 from stack.servers.kdc import HOST, Kdc
 from stack.servers.metastore import Backing, Metastore
 
-_GROUPS = "hdfs=supergroup;hive=hive;alice=alice;bob=bob,analysts;eve=eve;lakewarden=supergroup"
+_GROUPS = (
+    "hdfs=supergroup;hive=hive;alice=alice;bob=bob,analysts;eve=eve;lakewarden=supergroup"
+    # Writes the group's tables; a portal that is no superuser, but in the group.
+    ";etl=etl,analysts;steward=steward,analysts"
+)
 
 
 class KerberizedHdfs(Hdfs):
