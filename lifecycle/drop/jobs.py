@@ -138,11 +138,11 @@ def _outside(
         except (NotVisible, RuleViolation) as error:
             outside[db] = f"its database cannot be acted in: {error.message}"
     near = {db: home for db, home in homes.items() if home.same_file_system(root)}
-    refused = set(preflight(fs, root, near.values(), tag=f"{job.run}-{job.epoch}"))
+    refused = preflight(fs, root, near.values(), tag=f"{job.run}-{job.epoch}")
     barrier = barrier_check(job, root)
     for db, home in homes.items():
         if db not in near or home in refused:
-            reason = barrier(home) if db in near else crossing(home, root)
+            reason = (barrier(home) or refused[home]) if db in near else crossing(home, root)
             outside[db] = (
                 "its database's directory is not in a backup root's rename domain, or not writable"
             ) + (f": {reason}" if reason else "")

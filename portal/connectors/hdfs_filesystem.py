@@ -30,6 +30,7 @@ from portal.connectors.kerberos.settings import Kerberos
 from portal.connectors.kerberos.tickets import is_login_failure, login_failure
 from portal.connectors.name_services.crossing import check_one_service
 from portal.connectors.name_services.opening import open_client
+from portal.connectors.reach.denials import told
 from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
 from portal.lake.paths import LakePath
 
@@ -362,7 +363,7 @@ def _fail(error: Exception, path: LakePath) -> NoReturn:
         raise stale_path("fs.exists", path) from error
     said = _STACK_TRACE.split(str(error), maxsplit=1)[0] or type(error).__name__
     if isinstance(error, _ANSWERS) or "AccessControlException" in said:
-        raise _refused(f"HDFS refused {path}: {said}", path) from error
+        raise _refused(f"HDFS refused {path}: {told(said)}", path) from error
     raise _failed(f"HDFS failed on {path}: {said}", path) from error
 
 

@@ -19,7 +19,7 @@ from stack.servers.base import Server
 REALM = "LAKEWARDEN.TEST"
 HOST = "localhost"
 SERVICES = tuple(f"{name}/{HOST}" for name in ("hdfs", "HTTP", "hive", "yarn"))
-PEOPLE = ("lakewarden", "alice", "bob", "eve")
+PEOPLE = ("lakewarden", "alice", "bob", "eve", "etl", "steward")
 PROGRAMS = ("krb5kdc", "kdb5_util", "kadmin.local", "kinit")
 _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
 

@@ -5,7 +5,11 @@ from typing import Protocol
 
 from stack.servers.kdc import HOST, Kdc
 
-GROUPS = "hdfs=supergroup;hive=hive;alice=alice;bob=bob,analysts;eve=eve;lakewarden=supergroup"
+GROUPS = (
+    "hdfs=supergroup;hive=hive;alice=alice;bob=bob,analysts;eve=eve;lakewarden=supergroup"
+    # Writes the group's tables; a portal that is no superuser, but in the group.
+    ";etl=etl,analysts;steward=steward,analysts"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,12 +146,12 @@ def _reach(place: Place, to: Mapping[str, Any] | None, *, tag: str) -> None:
         return
     _make_directory_like_above(place.fs, location.parent)
     near = location if place.fs.status(location) is not None else location.parent
-    if preflight(place.fs, place.day.root, [near], tag=tag):
+    if refused := preflight(place.fs, place.day.root, [near], tag=tag):
         raise RuleViolation(
             "restore.unreachable",
             f"Nothing was restored: data cannot be moved from the backup root to {near} (another "
             "encryption zone, or no right to write there). Choose a table or database elsewhere, "
-            "or have that right given.",
+            f"or have that right given. {refused[near]}",
             path=near,
         )
 

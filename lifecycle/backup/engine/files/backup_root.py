@@ -71,13 +71,14 @@ def check_marker(fs: FileSystem, root: LakePath, *, deployment_id: str) -> None:
 
 def preflight(
     fs: FileSystem, root: LakePath, governed: Iterable[LakePath], *, tag: str
-) -> list[LakePath]:
+) -> dict[LakePath, str]:
     """Prove mkdir and rename both ways between each governed directory and the root.
 
-    Gives the directories that are not in the root's rename domain (or not writable for us); their
-    items are left out. A root that cannot be written at all is an ExternalFailure.
+    Gives the directories that are not in the root's rename domain (or not writable for us), with
+    the file system's answer; their items are left out. A root that cannot be written at all is an
+    ExternalFailure.
     """
-    refused = []
+    refused: dict[LakePath, str] = {}
     away = root.child(f".preflight-{tag}")
     for directory in dict.fromkeys(governed):
         home = directory.child(f".lakewarden-preflight-{tag}")
@@ -85,8 +86,8 @@ def preflight(
             fs.make_directory(home, mode=DIRECTORY_MODE)
             fs.rename(home, away)
             fs.rename(away, home)
-        except PortalError:
-            refused.append(directory)
+        except PortalError as error:
+            refused[directory] = error.message
         finally:
             for leftover in (home, away):
                 _remove_quietly(fs, leftover)

@@ -26,6 +26,7 @@ from lifecycle.backup.engine.journal.reading import (
 )
 from lifecycle.backup.engine.journal.records import ItemIntent, files_of
 from lifecycle.backup.engine.protocol import ActResult, Tools, check_control
+from lifecycle.backup.engine.purge.deletable import below, undeletable
 from lifecycle.backup.engine.purge.probes import Occupied, Probed, ProbeResult, probe_batch
 from lifecycle.backup.engine.settle.batches import SettleTools
 from portal.connectors.file_status import FileSystem, rename_and_look
@@ -151,6 +152,7 @@ def purge_batch(
         if reason is None and not has_purge_begun(tools.fs, batch):
             probed = _probe(order, batch, tools, names=names)
         reason = reason or _changed(batch, left, tools) or _late(probed) or _stranded(probed)
+        reason = reason or undeletable(wanted.directory, left, tools)
     if reason:
         return reason, probed
     with tools.fail.step("intent"):
@@ -285,15 +287,10 @@ def _delete(home: LakePath, item: ItemIntent, tools: Tools) -> None:
         tools.gate()
         with tools.fail.step("slice"):
             for path in files[start : start + SLICE_FILES]:
-                tools.fs.remove_file(_below(home, path))
+                tools.fs.remove_file(below(home, path))
     directories = [fact.path for fact in item.files if fact.is_dir]
     for path in sorted(directories, key=lambda text: text.count("/") + bool(text), reverse=True):
-        tools.fs.remove_empty_directory(_below(home, path))
-
-
-def _below(home: LakePath, path: str) -> LakePath:
-    # Listed names may hold what LakePath.child refuses; the manifest names them as they are.
-    return LakePath(home.scheme, home.authority, f"{home.path}/{path}" if path else home.path)
+        tools.fs.remove_empty_directory(below(home, path))
 
 
 def _is_retired(directory: LakePath, tools: Tools) -> bool:

@@ -38,6 +38,7 @@ from lifecycle.backup.engine.metastore.tags import is_ours, is_rebuilt, is_same_
 from lifecycle.backup.engine.protocol import ActResult, Tools, check_control
 from lifecycle.backup.engine.restore.fit import storage_mismatch, table_mismatch
 from lifecycle.backup.engine.restore.order import BackupBatchRef, RestoreOrder
+from lifecycle.backup.engine.restore.parent_owners import kept_directories
 from lifecycle.backup.engine.restore.register import confirm, register, restore_done
 from lifecycle.backup.engine.restore.target import target_of
 from portal.connectors.metastore import from_json
@@ -143,6 +144,14 @@ def restore_batch(order: RestoreOrder, ref: BackupBatchRef, tools: Tools) -> Sai
         )
     with tools.fail.step("confirm"):
         outcomes = confirm(tools.metastore, batch, intent, said=said) | refused
+        location = order.new_name.location if order.new_name else None
+        items = [candidate.intent for candidate in moved]
+        kept = kept_directories(tools.fs, ref.directory, items, location=location)
+        outcomes |= {
+            item: (outcomes[item][0], "; ".join(filter(None, (outcomes[item][1], note))))
+            for item, note in kept.items()
+            if item in outcomes
+        }
     with tools.fail.step("done"):
         done = restore_done(intent, batch, outcomes, at=tools.clock().isoformat(), writer="driver")
         name = restore_done_name(order.run, order.epoch, ref.batch)

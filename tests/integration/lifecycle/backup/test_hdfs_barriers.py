@@ -114,12 +114,12 @@ def test_an_encryption_zone_is_named_with_what_to_do(
     for path in (zone, inside):
         assert (barrier(path) or "").startswith("it is in the encryption zone /zone, ")
     assert barrier(root.child("not there")) is None
-    assert preflight(fs, root, [inside.parent], tag="t") == [inside.parent]
+    assert list(preflight(fs, root, [inside.parent], tag="t")) == [inside.parent]
     with pytest.raises(PortalError, match="encryption zone"):
         fs.rename(inside, root.child("moved"))
 
     own = zone.child("backup")
     fs.make_directories(own, mode=0o755)
     assert barrier_check(job, own)(inside) is None
-    assert preflight(fs, own, [inside.parent], tag="t") == []
+    assert preflight(fs, own, [inside.parent], tag="t") == {}
     assert (barrier_check(job, own)(root) or "").startswith("it is in no encryption zone, ")
