@@ -14,7 +14,7 @@ from portal.runs.records.spools import log_folder
 from portal.settings.logs import FORMAT_VARIABLE
 from portal.spark import launch
 from portal.spark.masters.hadoop_conf import write_hadoop_conf
-from portal.spark.masters.settings import ANY_KIND, for_kind, is_deployed, is_kubernetes, is_yarn
+from portal.spark.masters.settings import ANY_KIND, for_kind, has_cluster, is_deployed
 from portal.spark.spool import Spool
 
 
@@ -49,7 +49,7 @@ def deployment_of(run: Run, kind: RunKind, spool: Spool) -> Deployment:
         spool.write_environment(environment)
         # What drivers import comes with them; this host's folders mean nothing there.
         environment = {TAG_VARIABLE: run.tag, "PYTHONPATH": ""}
-    if is_yarn(config) or is_kubernetes(config):
+    if has_cluster(config):
         directory = write_hadoop_conf(config, log_folder())
         environment |= {"HADOOP_CONF_DIR": str(directory)} if directory else {}
     return Deployment(config, environment)
