@@ -5,7 +5,7 @@ from typing import Protocol
 
 from portal.lake.errors import ExternalFailure
 from portal.runs.domain import HOST_GONE_GRACE
-from portal.runs.execution.applications import end_on_yarn, has_driver_elsewhere
+from portal.runs.execution.applications import end_on_cluster, has_driver_elsewhere
 from portal.runs.execution.processes import find_by_tag
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
@@ -45,7 +45,7 @@ def _may_act(run: Run, fence: Leased, *, now: datetime) -> bool:
     if not run.tag and run.pid is None:
         return False
     if has_driver_elsewhere(run):
-        end_on_yarn(run)
+        end_on_cluster(run)
         has_said_its_end = bool(run.spool) and open_spool(run).read_manifest() is not None
         return not has_said_its_end and now < fence.lease_until + HOST_GONE_GRACE
     if run.host != host_identity():

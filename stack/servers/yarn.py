@@ -25,9 +25,10 @@ from stack.spark_classes import driver_settings
 USER = "lakewarden"
 MEMORY_MB = 4096
 LARGEST_MB = 2048
-# A queue that takes from nobody, and one that is full with a single application.
-CLOSED, NARROW = "closed", "narrow"
-_QUEUES = {"default": 30, "governance": 50, CLOSED: 10, NARROW: 10}
+# A queue that takes from nobody, one that is full with a single application, and one that starts
+# no second one beside the first.
+CLOSED, NARROW, SINGLE = "closed", "narrow", "single"
+_QUEUES = {"default": 30, "governance": 40, CLOSED: 10, NARROW: 10, SINGLE: 10}
 
 
 class _Yarn(Server):
@@ -95,6 +96,11 @@ class NodeManager(_Yarn):
                 if entry.name.isdigit() and str((entry / "cwd").readlink()).startswith(below):
                     found.append(int(entry.name))
         return found
+
+    def launched_with(self, application: str, name: str) -> list[Path]:
+        """Return the working directories of an application's containers that have a file."""
+        found = self.directory.glob(f"local/usercache/*/appcache/{application}/container_*")
+        return [one for one in found if (one / name).exists()]
 
     def freeze(self) -> list[int]:
         """Stop the node and its containers, as if it could not be reached; returns the latter."""
@@ -249,4 +255,5 @@ def _queues() -> dict[str, str]:
             f"{root}.{name}.acl_submit_applications": " " if name == CLOSED else USER,
         }
     found[f"{root}.{NARROW}.maximum-applications"] = "1"
+    found[f"{root}.{SINGLE}.maximum-am-resource-percent"] = "0.01"
     return found

@@ -1,4 +1,4 @@
-"""Asks and ends the application of a run, wherever its driver is: on this host, or on YARN."""
+"""Asks and ends the application of a run, wherever its driver is: on this host, or on a cluster."""
 
 import time
 from collections.abc import Iterator
@@ -11,9 +11,10 @@ from portal.runs.models import Run
 from portal.runs.records.spools import log_file, open_spool
 from portal.spark import launch
 from portal.spark.launch import Launched
+from portal.spark.masters.application import Application
+from portal.spark.masters.clusters import cluster_of
 from portal.spark.masters.driver_output import OUTPUTS
-from portal.spark.masters.resource_manager import Application, ResourceManager
-from portal.spark.masters.settings import is_deployed, is_yarn
+from portal.spark.masters.settings import is_deployed, is_kubernetes, is_yarn
 from portal.spark.process_table import host_identity
 
 _KILL_WAIT_SECONDS = 20.0
@@ -30,72 +31,73 @@ def has_driver_elsewhere(run: Run) -> bool:
     return is_deployed(lake_of(run))
 
 
-def is_on_yarn(run: Run) -> bool:
-    """Whether the driver of a run is a container of YARN, which can be asked for it."""
-    return is_known_to_yarn(run) and has_driver_elsewhere(run)
+def is_on_cluster(run: Run) -> bool:
+    """Whether the driver of a run is on a cluster, which can be asked for it."""
+    return is_known_to_cluster(run) and has_driver_elsewhere(run)
 
 
-def is_known_to_yarn(run: Run) -> bool:
-    """Whether a run has its application on YARN, wherever its driver is."""
-    return is_yarn(lake_of(run))
+def is_known_to_cluster(run: Run) -> bool:
+    """Whether a run's cluster can be asked for it: YARN also where the driver is on this host."""
+    config = lake_of(run)
+    return is_yarn(config) or (is_kubernetes(config) and is_deployed(config))
 
 
 def is_running(run: Run) -> bool:
-    """Whether a run's application goes on: a process here, or an application of its tag on YARN.
+    """Whether a run's application goes on: a process here, or an application of its tag.
 
     Raises:
-        ExternalFailure: YARN does not answer, so that nobody can say.
+        ExternalFailure: the cluster does not answer, so that nobody can say.
     """
     if run.pid and launch.is_alive(launched_of(run)):
         return True
-    return is_running_on_yarn(run)
+    return is_running_on_cluster(run)
 
 
-def is_running_on_yarn(run: Run) -> bool:
-    """Whether YARN has an application of the run's tag that has not ended.
+def is_running_on_cluster(run: Run) -> bool:
+    """Whether the cluster has an application of the run's tag that has not ended.
 
     Raises:
-        ExternalFailure: YARN does not answer, so that nobody can say.
+        ExternalFailure: the cluster does not answer, so that nobody can say.
     """
-    return is_on_yarn(run) and any(not one.is_final for one in applications_of(run))
+    return is_on_cluster(run) and any(not one.is_final for one in applications_of(run))
 
 
 def applications_of(run: Run) -> list[Application]:
-    """Return what YARN knows of a run's current epoch, the newest last."""
-    return ResourceManager.of(lake_of(run)).tagged(run.tag)
+    """Return what the cluster knows of a run's current epoch, the newest last."""
+    return cluster_of(lake_of(run)).tagged(run.tag)
 
 
 def kill(run: Run) -> None:
-    """End a run's application here and on YARN; twice is safe.
+    """End a run's application here and on its cluster; twice is safe.
 
     Raises:
-        ExternalFailure: something is still there, or YARN does not answer.
+        ExternalFailure: something is still there, or the cluster does not answer.
     """
     if run.pid and run.host == host_identity():
         launch.kill(launched_of(run))  # first, so that it submits nothing afterwards
-    end_on_yarn(run)
+    end_on_cluster(run)
 
 
-def end_on_yarn(run: Run) -> list[str]:
-    """End what YARN has with a run's tag; gives the ids of what had to be ended.
+def end_on_cluster(run: Run) -> list[str]:
+    """End what the cluster has with a run's tag; gives the ids of what had to be ended.
 
-    YARN then starts nothing more of it. A driver on a node that cannot be reached may go on, and
+    It then starts nothing more of it. A driver on a node that cannot be reached may go on, and
     is kept from acting by its fence alone.
     """
-    if not is_on_yarn(run):
+    if not is_on_cluster(run):
         return []
-    manager = ResourceManager.of(lake_of(run))
+    cluster = cluster_of(lake_of(run))
     deadline = time.monotonic() + _KILL_WAIT_SECONDS
     ended: set[str] = set()
-    while going := [one.id for one in manager.tagged(run.tag) if not one.is_final]:
+    while going := [one.id for one in cluster.tagged(run.tag) if not one.is_final]:
         for application in going:
-            manager.kill(application)
+            cluster.kill(application)
         ended.update(going)
         if time.monotonic() > deadline:
             raise ExternalFailure(
                 "spark.kill",
-                f"YARN still has {', '.join(going)} after {_KILL_WAIT_SECONDS:.0f} s.",
-                service="yarn",
+                f"{cluster.name} still has {', '.join(going)} after {_KILL_WAIT_SECONDS:.0f} s.",
+                service="spark",
                 retryable=True,
             )
         time.sleep(0.1)
@@ -103,12 +105,12 @@ def end_on_yarn(run: Run) -> list[str]:
 
 
 def keep_driver_log(run: Run) -> None:
-    """Add the end of what the driver on YARN wrote to the log that this host keeps of the run.
+    """Add the end of what a driver on a cluster wrote to the log that this host keeps of the run.
 
     It comes from the spool. The node of one that died has its last words too, as long as it serves
-    them, and YARN's own words follow.
+    them, and the cluster's own words follow.
     """
-    if not is_on_yarn(run):
+    if not is_on_cluster(run):
         return
     file = log_file(run)
     with suppress(PortalError, OSError):
@@ -125,15 +127,15 @@ def _append(file: Path, run: Run) -> None:
 
 
 def _driver_texts(run: Run) -> Iterator[bytes]:
-    manager = ResourceManager.of(lake_of(run))
+    cluster = cluster_of(lake_of(run))
     spool = open_spool(run)
     has_died = spool.read_manifest() is None
-    for application in manager.tagged(run.tag):
+    for application in cluster.tagged(run.tag):
         for name in OUTPUTS:
             text = spool.read_output(name)
             if has_died or not text:
-                text = manager.driver_log(application, name, n_bytes=_LOG_BYTES) or text
+                text = cluster.driver_log(application, name, n_bytes=_LOG_BYTES) or text
             if text:
                 yield f"\n--- {name} of the driver, {application.id}\n".encode() + text + b"\n"
         if application.diagnostics:
-            yield f"\n--- YARN on {application.id}\n{application.diagnostics}\n".encode()
+            yield f"\n--- {cluster.name} on {application.id}\n{application.diagnostics}\n".encode()

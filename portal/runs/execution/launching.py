@@ -87,7 +87,7 @@ def run_adopt(run: Run, launched: Launched, *, now: datetime) -> None:
 
 
 def run_adopt_on_cluster(run: Run, *, now: datetime) -> None:
-    """Follow from this host an application on YARN whose submitter has gone, by its tag alone.
+    """Follow from this host an application on a cluster whose submitter has gone, by its tag alone.
 
     Raises:
         StaleState: somebody else moved the run first.
@@ -107,7 +107,7 @@ def run_adopt_on_cluster(run: Run, *, now: datetime) -> None:
         if not claim(as_read, **changes):
             raise StaleState("run.lost", f"Run {run.pk} was taken over by another worker.")
         run.refresh_from_db()
-    run_log(run, f"Its application was found again on YARN as {run.tag}.", now=now)
+    run_log(run, f"Its application was found again on the cluster as {run.tag}.", now=now)
 
 
 def run_execute(run: Run, kind: RunKind, *, holder: str) -> None:

@@ -67,7 +67,7 @@ def run_poll(run: Run, *, now: datetime) -> None:
 def _is_running(run: Run, *, now: datetime) -> bool:
     """Whether the application goes on; one whose cluster does not answer is taken for running."""
     try:
-        if not run.application_id and applications.is_on_yarn(run):
+        if not run.application_id and applications.is_on_cluster(run):
             _note_application(run, now=now)
         return applications.is_running(run)
     except ExternalFailure as error:
@@ -85,11 +85,11 @@ def _waited_too_long(run: Run, kind: RunKind, *, now: datetime) -> ExternalFailu
 
 
 def _note_application(run: Run, *, now: datetime) -> None:
-    """Note the id that YARN gave, and what the application waits for there."""
+    """Note the id that the cluster gave."""
     for application in applications.applications_of(run)[-1:]:
         Run.objects.filter(pk=run.pk, epoch=run.epoch).update(application_id=application.id[:128])
         run.application_id = application.id
-        run_log(run, f"YARN runs it as {application.id} in {application.queue}.", now=now)
+        run_log(run, f"It is {application.id} in {application.place}.", now=now)
 
 
 def _look_after(

@@ -1,4 +1,4 @@
-"""Notes for what a run waits that YARN has accepted and not started, and ends it after its limit.
+"""Notes for what a run waits that its cluster has accepted and not started, until a limit is over.
 
 The run's message says queue, time and reason; its log says each reason once.
 """
@@ -8,42 +8,40 @@ from datetime import datetime, timedelta
 from portal.access.lakes import get_lake
 from portal.lake.counts import count_words
 from portal.lake.errors import ExternalFailure
-from portal.runs.execution.applications import applications_of, is_known_to_yarn
+from portal.runs.execution.applications import applications_of, is_known_to_cluster
 from portal.runs.kinds.registry import RunKind
 from portal.runs.models import Run
 from portal.runs.records.logs import run_log
-from portal.spark.masters.resource_manager import Application
-from portal.spark.masters.waiting import reason_of
+from portal.spark.masters.application import Application
 
-_WAITS = "Waits in YARN's queue"
+_WAITS = "Waits in "
 
 
 def note_wait(run: Run, kind: RunKind, *, now: datetime) -> ExternalFailure | None:
     """Note what the application of a run waits for; return the error once it waited too long.
 
-    Twice is safe. A job that has begun waits for no queue, and YARN is not asked.
+    Twice is safe. A job that has begun waits for no queue, and nobody is asked.
 
     Raises:
-        ExternalFailure: YARN does not answer, so that nobody can say.
+        ExternalFailure: the cluster does not answer, so that nobody can say.
     """
-    if run.progress_n or not is_known_to_yarn(run):
+    if run.progress_n or not is_known_to_cluster(run):
         return None
-    waiting = [one for one in applications_of(run)[-1:] if one.is_waiting]
+    waiting = [one for one in applications_of(run)[-1:] if one.waits_for]
     if not waiting:
         _forget(run, now=now)
         return None
     application = waiting[0]
-    reason = reason_of(application.diagnostics)
-    _note(run, application, reason, now=now)
+    _note(run, application, now=now)
     limit = _limit(run, kind)
     if application.waited < limit:
         return None
     return ExternalFailure(
-        "yarn.queue_wait",
-        f"YARN did not start the run within {_words(limit)}: {reason}. It was ended. Make room in "
-        f"the queue '{application.queue}', name another one in spark_queues of lakes.json, or let "
-        "runs wait longer (queue_wait_minutes).",
-        service="yarn",
+        "spark.queue_wait",
+        f"The run waited in {application.place} for {_words(limit)} and was ended: "
+        f"{application.waits_for}. Make room there, or let runs wait longer (queue_wait_minutes "
+        "of lakes.json); on YARN, spark_queues can name another queue.",
+        service="spark",
         retryable=False,
     )
 
@@ -53,15 +51,16 @@ def _limit(run: Run, kind: RunKind) -> timedelta:
     return min(timedelta(minutes=minutes), kind.longest) if minutes else kind.longest
 
 
-def _note(run: Run, application: Application, reason: str, *, now: datetime) -> None:
+def _note(run: Run, application: Application, *, now: datetime) -> None:
+    place, reason = application.place, application.waits_for
     if reason not in run.message:
-        run_log(run, f"{_WAITS} '{application.queue}': {reason}.", now=now)
-    _say(run, f"{_WAITS} '{application.queue}' for {_words(application.waited)}: {reason}.")
+        run_log(run, f"{_WAITS}{place}: {reason}.", now=now)
+    _say(run, f"{_WAITS}{place} for {_words(application.waited)}: {reason}.")
 
 
 def _forget(run: Run, *, now: datetime) -> None:
     if run.message.startswith(_WAITS):
-        run_log(run, "YARN has started its driver.", now=now)
+        run_log(run, "Its driver was started.", now=now)
         _say(run, "")
 
 

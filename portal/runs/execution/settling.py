@@ -11,7 +11,7 @@ from portal.audit.services import audit_record
 from portal.lake.errors import DataSafetyError, ExternalFailure, PortalError, RuleViolation
 from portal.runs.claims.services import beating, run_move
 from portal.runs.domain import FINAL, HOST_GONE_GRACE, Ending, RunState, end_state
-from portal.runs.execution.applications import end_on_yarn, has_driver_elsewhere
+from portal.runs.execution.applications import end_on_cluster, has_driver_elsewhere
 from portal.runs.execution.processes import find_by_tag
 from portal.runs.execution.submitted import lake_of
 from portal.runs.kinds import registry as run_kinds
@@ -25,7 +25,7 @@ from portal.runs.records.logs import line_of_job, run_log, run_log_many
 from portal.runs.records.spools import open_spool
 from portal.spark import launch
 from portal.spark.masters.refusals import refusal_in
-from portal.spark.masters.settings import is_yarn
+from portal.spark.masters.settings import has_cluster
 from portal.spark.process_table import host_identity, host_name
 
 SETTLE_AGAIN = timedelta(seconds=30)
@@ -98,7 +98,7 @@ def manifest_of(run: Run) -> dict[str, Any]:
     tail = _tail(run)
     # Words of a job that has begun are no refusal, whatever they look like.
     may_be_refused = not run.progress_n and not run.cancel_requested_by
-    refusal = refusal_in(tail) if may_be_refused and is_yarn(lake_of(run)) else None
+    refusal = refusal_in(tail) if may_be_refused and has_cluster(lake_of(run)) else None
     if refusal is not None:
         return {"outcome": "failed", "error": refusal.as_dict(), "result": {}, "log": tail}
     if manifest is not None:
@@ -166,8 +166,8 @@ def _end_on_cluster(run: Run, *, now: datetime) -> None:
     """End what a cluster still has of the run, and remove the passwords that it did not take."""
     if not run.tag or not has_driver_elsewhere(run):
         return
-    if ended := end_on_yarn(run):
-        run_log(run, f"YARN was asked to end {', '.join(ended)}.", now=now, level="warning")
+    if ended := end_on_cluster(run):
+        run_log(run, f"The cluster was asked to end {', '.join(ended)}.", now=now, level="warning")
     if run.spool:
         open_spool(run).forget_environment()
 

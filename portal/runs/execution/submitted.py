@@ -11,7 +11,7 @@ from typing import Any
 from portal.access.lakes import get_lake
 from portal.connectors.lake_config import LakeConfig
 from portal.runs.models import Run
-from portal.spark.masters.settings import DEPLOY_MODE, mode_of
+from portal.spark.masters.settings import DEFAULT_NAMESPACE, DEPLOY_MODE, NAMESPACE, mode_of
 
 _HADOOP = "yarn."
 
@@ -23,6 +23,7 @@ def submission_of(config: LakeConfig) -> dict[str, Any]:
         "deploy_mode": mode_of(config),
         "hadoop_user": config.hadoop_user,
         "hadoop_conf": _where(config.hadoop_conf),
+        "namespace": config.spark_conf.get(NAMESPACE),
     }
 
 
@@ -44,9 +45,12 @@ def lake_of(run: Run) -> LakeConfig:
         hadoop_user=kept["hadoop_user"],
         hadoop_conf={**of_today, **kept["hadoop_conf"]},
     )
-    if mode_of(found) == kept["deploy_mode"]:
-        return found
-    return replace(found, spark_conf={**found.spark_conf, DEPLOY_MODE: kept["deploy_mode"]})
+    conf = dict(found.spark_conf)
+    if mode_of(found) != kept["deploy_mode"]:
+        conf[DEPLOY_MODE] = kept["deploy_mode"]
+    if kept["namespace"] != conf.get(NAMESPACE):
+        conf[NAMESPACE] = kept["namespace"] or DEFAULT_NAMESPACE
+    return replace(found, spark_conf=conf)
 
 
 def _where(properties: Mapping[str, str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from django.db.models import Q
 from portal.lake.errors import PortalError, StaleState
 from portal.runs.claims.services import run_move, run_to_settling
 from portal.runs.domain import HOST_GONE_GRACE, LEASED, RunState, publish_again_after
-from portal.runs.execution.applications import is_running_on_yarn, keep_driver_log
+from portal.runs.execution.applications import is_running_on_cluster, keep_driver_log
 from portal.runs.execution.launching import run_adopt, run_adopt_on_cluster
 from portal.runs.execution.processes import find_by_tag
 from portal.runs.kinds.registry import get_kind
@@ -71,7 +71,7 @@ def _take_over(run: Run, *, now: datetime) -> bool:
             _requeue(run, now=now)
         case RunState.SUBMITTING:
             return _take_over_submitting(run, now=now)
-        case RunState.RUNNING if is_running_on_yarn(run):
+        case RunState.RUNNING if is_running_on_cluster(run):
             run_adopt_on_cluster(run, now=now)
         case RunState.RUNNING:
             run_log(
@@ -117,7 +117,7 @@ def _take_over_submitting(run: Run, *, now: datetime) -> bool:
     if launched is not None:
         run_log(run, "Its worker died; the application was found again.", now=now)
         run_adopt(run, launched, now=now)
-    elif is_running_on_yarn(run):
+    elif is_running_on_cluster(run):
         run_adopt_on_cluster(run, now=now)
     else:
         run_log(run, "Its worker died before the start.", now=now, level="warning")

@@ -4,14 +4,16 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import requests
 
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
+from portal.spark.masters.application import Application
+from portal.spark.masters.waiting import reason_of
 
-FINAL = frozenset({"FINISHED", "FAILED", "KILLED"})
+_FINAL = frozenset({"FINISHED", "FAILED", "KILLED"})
 _NOT_STARTED = frozenset({"NEW", "NEW_SAVING", "SUBMITTED", "ACCEPTED"})
 _MANAGER = "yarn.resourcemanager."
 _WEB = f"{_MANAGER}webapp."
@@ -37,32 +39,10 @@ class Service:
     version: str
 
 
-@dataclass(frozen=True, slots=True)
-class Application:
-    """An application as YARN knows it."""
-
-    id: str
-    state: str
-    diagnostics: str
-    queue: str
-    logs_url: str
-    """The page of its master's logs on a node; empty until it was started there."""
-    waited: timedelta = timedelta()
-    """Since it was submitted, by YARN's clock."""
-
-    @property
-    def is_final(self) -> bool:
-        """Whether YARN starts nothing more of it; a process on a lost node may yet be there."""
-        return self.state in FINAL
-
-    @property
-    def is_waiting(self) -> bool:
-        """Whether its master has no container yet; one that starts up is accepted, too."""
-        return self.state in _NOT_STARTED and not self.logs_url
-
-
 class ResourceManager:
     """The web service of one YARN: that of the member which leads."""
+
+    name: ClassVar[str] = "YARN"
 
     def __init__(self, addresses: tuple[str, ...], *, user: str | None) -> None:
         self._addresses = addresses
@@ -106,7 +86,7 @@ class ResourceManager:
 
     def driver_log(self, application: Application, name: str, *, n_bytes: int) -> bytes:
         """Return the end of a file that the driver wrote; empty where its node has it no more."""
-        found = _LOGS.fullmatch(application.logs_url)
+        found = _LOGS.fullmatch(application.logs)
         if found is None:
             return b""
         url = f"{found['node']}/ws/v1/node/containerlogs/{found['container']}/{name}"
@@ -194,11 +174,18 @@ def _addresses(properties: Mapping[str, str]) -> Iterator[str]:
 
 
 def _application(row: Mapping[str, Any]) -> Application:
+    state, logs = str(row.get("state", "")), str(row.get("amContainerLogs", ""))
+    queue, diagnostics = str(row.get("queue", "")), str(row.get("diagnostics", "")).strip()
+    # One whose driver starts up is accepted too, and has a container by then.
+    is_waiting = state in _NOT_STARTED and not logs
     return Application(
         id=str(row["id"]),
-        state=str(row.get("state", "")),
-        diagnostics=str(row.get("diagnostics", "")).strip(),
-        queue=str(row.get("queue", "")),
-        logs_url=str(row.get("amContainerLogs", "")),
+        state=state,
+        is_final=state in _FINAL,
+        place=f"YARN's queue '{queue}'",
+        queue=queue,
+        diagnostics=diagnostics,
+        waits_for=reason_of(diagnostics) if is_waiting else "",
         waited=timedelta(milliseconds=int(row.get("elapsedTime", 0))),
+        logs=logs,
     )

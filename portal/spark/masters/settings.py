@@ -13,6 +13,9 @@ ANY_KIND = "default"
 DEPLOYED_VARIABLE = "LW_DEPLOYED"
 """Tells a driver that it is on a cluster: its passwords and its heartbeat are in the spool."""
 DEPLOY_MODE = "spark.submit.deployMode"
+NAMESPACE, DEFAULT_NAMESPACE = "spark.kubernetes.namespace", "default"
+TAG_LABEL = "lakewarden-tag"
+"""The label of pods that has a run's tag."""
 _PYTHON = "python"
 
 
@@ -22,8 +25,13 @@ def is_yarn(config: LakeConfig) -> bool:
 
 
 def is_kubernetes(config: LakeConfig) -> bool:
-    """Whether a lake's applications run on Kubernetes; no test has run one there."""
+    """Whether a lake's applications run on Kubernetes."""
     return config.spark_master.startswith("k8s://")
+
+
+def has_cluster(config: LakeConfig) -> bool:
+    """Whether a lake's applications run on a cluster that is not Spark's own."""
+    return is_yarn(config) or is_kubernetes(config)
 
 
 def is_deployed(config: LakeConfig) -> bool:
@@ -80,8 +88,8 @@ def _kubernetes(config: LakeConfig, tag: str) -> dict[str, str]:
     settings = {
         DEPLOY_MODE: _default_mode(config),
         "spark.kubernetes.submission.waitAppCompletion": "true",
-        "spark.kubernetes.driver.label.lakewarden-tag": tag,
-        "spark.kubernetes.executor.label.lakewarden-tag": tag,
+        f"spark.kubernetes.driver.label.{TAG_LABEL}": tag,
+        f"spark.kubernetes.executor.label.{TAG_LABEL}": tag,
         # The job and the product's packages are not in the image.
         "spark.kubernetes.file.upload.path": str(config.path(config.spool).child("upload")),
         "spark.pyspark.python": _python(config, here="python3"),

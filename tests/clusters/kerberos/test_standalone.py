@@ -14,6 +14,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.connectors.reach.lake_check import check_lake
 from portal.spark.kerberos import kerberos_environment, kerberos_settings
 from portal.spark.launch import driver_environment
+from portal.spark.masters.hadoop_conf import hadoop_environment
 from portal.spark.masters.standalone import properties_arguments, standalone_settings
 from stack.kerberized_stack import KerberizedStack
 from stack.lake.session import ICEBERG, iceberg_catalog
@@ -71,7 +72,8 @@ def test_a_program_writes_on_after_its_tokens_are_over(
             *(str(Path(__file__).with_name("long_writer.py")), db, str(location)),
             str(_WAIT_SECONDS),
         ],
-        env={**driver_environment(lake, {}), **kerberos_environment(lake, tmp_path / "conf")},
+        env={**driver_environment(lake, {}), **kerberos_environment(lake)}
+        | hadoop_environment(lake, tmp_path),
         cwd=tmp_path,
         capture_output=True,
         text=True,

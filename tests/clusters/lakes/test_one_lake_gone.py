@@ -110,4 +110,5 @@ def test_the_other_lake_is_followed_and_scanned_meanwhile(
         assert ended.state == RunState.DONE, "it went on where it stood"
     else:
         assert ended.state == RunState.FAILED
+        assert ended.error is not None
         assert ended.error["fields"]["service"] == "metastore"

@@ -111,8 +111,8 @@ def test_what_waits_for_too_long_is_ended_with_the_next_step(now: datetime, yarn
     assert run_step(run.pk, holder="w") is RunState.FAILED
     run.refresh_from_db()
     assert run.error is not None
-    assert run.error["code"] == "yarn.queue_wait"
-    assert "within 30 minutes" in run.error["message"]
+    assert run.error["code"] == "spark.queue_wait"
+    assert "for 30 minutes and was ended" in run.error["message"]
     assert "queue_wait_minutes" in run.error["message"]
 
 
@@ -198,4 +198,5 @@ def test_a_submission_keeps_what_it_went_with(
         "deploy_mode": "cluster",
         "hadoop_user": None,
         "hadoop_conf": {"yarn.resourcemanager.webapp.address": yarn.address},
+        "namespace": None,
     }

@@ -82,7 +82,7 @@ def test_an_application_outlives_its_submitter_and_ends_the_run_when_it_ends(
     run_poll(run, now=now + timedelta(seconds=10))
     run.refresh_from_db()
     assert (run.state, run.application_id) == (RunState.RUNNING, name)
-    assert f"YARN runs it as {name} in root.etl." in told(run)
+    assert f"It is {name} in YARN's queue 'root.etl'." in told(run)
     assert yarn.users == {"lakewarden"}
     yarn.has(run.tag, "FINISHED", diagnostics="all is well")
     run_poll(run, now=now + timedelta(seconds=20))
@@ -120,7 +120,7 @@ def test_another_host_follows_what_the_launching_one_left_on_yarn(
     assert (run.state, run.pid, run.host == ELSEWHERE) == (RunState.RUNNING, None, False)
     run_poll(run, now=now + timedelta(seconds=130))
     assert run.state == RunState.RUNNING
-    assert "found again on YARN" in told(run)
+    assert "found again on the cluster" in told(run)
 
 
 def test_one_that_yarn_does_not_have_is_settled(now: datetime, yarn: FakeYarn) -> None:
