@@ -15,7 +15,7 @@ from stack.ledger import Ledger
 from stack.process import free_port
 from stack.servers.base import Server
 from stack.servers.starrocks import StarRocks
-from stack.starrocks.spec import OLD, Spec, Timings, User
+from stack.starrocks.spec import OLD, OPEN, Access, Spec, Timings, User
 
 CATALOG, RESOURCE = "hive", "hive0"
 USER = "lakewarden"
@@ -24,10 +24,13 @@ USER = "lakewarden"
 class Clusters:
     """The clusters over one metastore; `timings` may be changed before one is asked for."""
 
-    def __init__(self, var: Path, *, ledger: Ledger, lake: str, uris: str) -> None:
+    def __init__(
+        self, var: Path, *, ledger: Ledger, lake: str, uris: str, access: Access = OPEN
+    ) -> None:
         self.file = var / "starrocks.json"
         self.password_file = var / "cluster_passwords" / "starrocks.password"
         self.timings = Timings()
+        self._access = access
         self._var = var
         self._ledger = ledger
         self._lake = lake
@@ -64,6 +67,7 @@ class Clusters:
 
     def _started(self, name: str, spec: Spec) -> StarRocks:
         spec = replace(spec, users={USER: User(self.password())}, timings=self.timings)
+        spec = replace(spec, access=self._access)
         spec = self._where_it_was(name, spec)
         server = StarRocks(self._var, ledger=self._ledger, spec=spec, name=f"starrocks-{name}")
         self._running[name] = server

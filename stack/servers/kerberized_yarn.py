@@ -73,6 +73,8 @@ class KerberizedYarn(YarnCluster):
             f"{rm}keytab": keytab,
             f"{nm}principal": self._principal,
             f"{nm}keytab": keytab,
+            # Reading logs as their owner needs Hadoop's native library here, which no jar has.
+            "yarn.log-aggregation-enable": "false",
             # Its web pages would ask for Kerberos, too.
             f"{rm}webapp.delegation-token-auth-filter.enabled": "false",
         }

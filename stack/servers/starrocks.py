@@ -98,7 +98,9 @@ def main() -> None:
     """Serve until killed."""
     spec = from_json(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
     timeout = spec.timings.metastore_timeout
-    hives: dict[str, Hive] = {uris: ThriftHive(uris, timeout_seconds=timeout) for uris in spec.uris}
+    hives: dict[str, Hive] = {
+        uris: ThriftHive(uris, timeout_seconds=timeout, access=spec.access) for uris in spec.uris
+    }
     with RunningCluster(spec, hives=hives) as running:
         serve(running, port=int(sys.argv[2]))
 

@@ -8,13 +8,14 @@ from portal.connectors.local_filesystem import LocalFileSystem
 from portal.lake.errors import ExternalFailure, NotVisible, RuleViolation
 from portal.lake.paths import LakePath
 from stack.starrocks.hive import HiveError
+from stack.starrocks.spec import Access
 
 
-def file_bytes(location: str) -> int:
+def file_bytes(location: str, access: Access) -> int:
     """Add up a folder and all below it; 0 where there is none, or on a system unknown here."""
     try:
         root = LakePath.parse(location)
-        found = list(_file_system(root.scheme, root.authority).walk(root))
+        found = list(_file_system(root.scheme, root.authority, access).walk(root))
     except (NotVisible, RuleViolation):
         return 0
     except ExternalFailure as error:
@@ -27,9 +28,10 @@ def _is_hidden(path: LakePath, root: LakePath) -> bool:
 
 
 @lru_cache
-def _file_system(scheme: str, authority: str) -> FileSystem:
+def _file_system(scheme: str, authority: str, access: Access) -> FileSystem:
     if scheme == "file":
         return LocalFileSystem()
     if scheme == "hdfs":
-        return HdfsFileSystem(authority)
+        settings = dict(access.hadoop_conf)
+        return HdfsFileSystem(authority, settings=settings, kerberos=access.kerberos)
     raise RuleViolation("fs.unsupported", f"The simulator reads no {scheme}:// files.")

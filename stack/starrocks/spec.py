@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from portal.connectors.kerberos.settings import Kerberos
+
 NEW = "3.5.0-simulator"
 OLD = "2.2.9-simulator"
 
@@ -62,6 +64,17 @@ class Timings:
 
 
 @dataclass(frozen=True, slots=True)
+class Access:
+    """How front ends log in to a secured lake, as their core-site.xml and hive-site.xml say."""
+
+    kerberos: Kerberos | None = None
+    hadoop_conf: tuple[tuple[str, str], ...] = ()
+
+
+OPEN = Access()
+
+
+@dataclass(frozen=True, slots=True)
 class Spec:
     """A cluster. Catalogs and resources are given by their metastores' addresses."""
 
@@ -76,6 +89,7 @@ class Spec:
     tables: tuple[ResourceTable, ...] = ()
     users: Mapping[str, User] = field(default_factory=dict)
     timings: Timings = Timings()
+    access: Access = OPEN
 
     @property
     def is_old(self) -> bool:
@@ -106,12 +120,18 @@ def from_json(data: Mapping[str, Any]) -> Spec:
         tables=tuple(map(resource_table, data["tables"])),
         users=users,
         timings=Timings(**data["timings"]),
+        access=_access(**data["access"]),
     )
 
 
 def resource_table(data: Mapping[str, Any]) -> ResourceTable:
     """Read the JSON form of a table on a resource."""
     return ResourceTable(**{**data, "columns": tuple(map(tuple, data["columns"]))})
+
+
+def _access(kerberos: Mapping[str, str] | None, hadoop_conf: list[list[str]]) -> Access:
+    pairs = tuple((name, value) for name, value in hadoop_conf)
+    return Access(Kerberos(**kerberos) if kerberos else None, pairs)
 
 
 def _user(password: str, privileges: list[str]) -> User:

@@ -15,6 +15,8 @@ from thrift.Thrift import TException
 from thrift.transport.TSocket import TSocket
 from thrift.transport.TTransport import TBufferedTransport, TTransportException
 
+from portal.connectors.kerberos.sasl import SaslTransport
+from portal.connectors.kerberos.settings import Kerberos
 from portal.lake.names import escape_path_name
 from stack.starrocks.files import file_bytes
 from stack.starrocks.hive import (
@@ -25,6 +27,7 @@ from stack.starrocks.hive import (
     NoSuchObject,
     ReadTimedOut,
 )
+from stack.starrocks.spec import OPEN, Access
 
 T = TypeVar("T")
 _DEFAULT_PORT = 9083
@@ -33,9 +36,13 @@ _DEFAULT_PORT = 9083
 class _Connection:
     """One open connection."""
 
-    def __init__(self, host: str, port: int, *, timeout_seconds: float) -> None:
-        socket = TSocket(host, port)
+    def __init__(
+        self, host: str, port: int, *, timeout_seconds: float, kerberos: Kerberos | None
+    ) -> None:
+        socket: Any = TSocket(host, port)
         socket.setTimeout(timeout_seconds * 1000)
+        if kerberos is not None:
+            socket = SaslTransport(socket, kerberos, kerberos.service_principal(host))
         self.transport = TBufferedTransport(socket)
         self.client: Any = ThriftHiveMetastore.Client(TBinaryProtocolAccelerated(self.transport))
         self.transport.open()
@@ -44,7 +51,8 @@ class _Connection:
 class ThriftHive:
     """A metastore by its addresses, `thrift://host:port[,..]`; for any number of threads."""
 
-    def __init__(self, uris: str, *, timeout_seconds: float) -> None:
+    def __init__(self, uris: str, *, timeout_seconds: float, access: Access = OPEN) -> None:
+        self._access = access
         self._places = [_place(uri) for uri in uris.split(",")]
         self._timeout_seconds = timeout_seconds
         self._idle: list[_Connection] = []
@@ -110,7 +118,7 @@ class ThriftHive:
 
     def file_bytes(self, location: str) -> int:
         """Return the size of the files below a location."""
-        return file_bytes(location)
+        return file_bytes(location, self._access)
 
     # -- inside ----------------------------------------------------------------------------
 
@@ -145,11 +153,14 @@ class ThriftHive:
     def _open(self) -> _Connection:
         for host, port in self._places[:-1]:
             try:
-                return _Connection(host, port, timeout_seconds=self._timeout_seconds)
+                return self._connect(host, port)
             except TTransportException:
                 continue
-        host, port = self._places[-1]
-        return _Connection(host, port, timeout_seconds=self._timeout_seconds)
+        return self._connect(*self._places[-1])
+
+    def _connect(self, host: str, port: int) -> _Connection:
+        kerberos = self._access.kerberos
+        return _Connection(host, port, timeout_seconds=self._timeout_seconds, kerberos=kerberos)
 
 
 def _place(uri: str) -> tuple[str, int]:
