@@ -9,8 +9,9 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models.functions import Lower
 
-from portal.access.models import DatabaseAdministrator, User
-from portal.access.roles.domain import ROLES
+from portal.access.lakes import all_lakes
+from portal.access.models import DatabaseAdministrator, LakeRole, User
+from portal.access.roles.domain import RoleGrant, read_grants
 from portal.connectors.directory import Directory
 from portal.lake.errors import RuleViolation
 
@@ -20,12 +21,12 @@ def person_create(
 ) -> User:
     """Create a person or bring one up to date; called twice it changes nothing.
 
+    A role is on all lakes, or on one where it says so: `admin@archive`.
+
     Raises:
-        RuleViolation: an unknown role, a name or mail address that is none, a weak password.
+        RuleViolation: an unknown role or lake, no valid name or mail address, a weak password.
     """
-    unknown = set(roles) - ROLES
-    if unknown:
-        raise RuleViolation("person.role", f"Unknown roles: {', '.join(sorted(unknown))}.")
+    grants = read_grants(roles, lakes=all_lakes())
     _check(User(username=username, email=email))
     with transaction.atomic():
         user, _ = User.objects.update_or_create(
@@ -38,8 +39,23 @@ def person_create(
                 raise RuleViolation("person.password", " ".join(error.messages)) from None
             user.set_password(password)
             user.save(update_fields=["password"])
-        user.groups.set([Group.objects.get_or_create(name=role)[0] for role in roles])
+        roles_set(user, grants)
     return user
+
+
+def roles_set(user: User, grants: Collection[RoleGrant]) -> None:
+    """Give a person exactly these roles, in the caller's transaction; twice it changes nothing."""
+    everywhere = sorted(grant.role for grant in grants if not grant.lake)
+    user.groups.set([Group.objects.get_or_create(name=role)[0] for role in everywhere])
+    wanted = {(grant.role, grant.lake) for grant in grants if grant.lake}
+    known = {(row.role, row.lake): row.pk for row in LakeRole.objects.filter(user=user)}
+    gone = [pk for key, pk in known.items() if key not in wanted]
+    LakeRole.objects.filter(pk__in=gone).delete()
+    LakeRole.objects.bulk_create(
+        [LakeRole(user=user, role=role, lake=lake) for role, lake in sorted(wanted - set(known))]
+    )
+    # What was read of this person before is not so any more.
+    user.__dict__.pop("grants", None)
 
 
 def get_user(username: str) -> User | None:

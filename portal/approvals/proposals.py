@@ -315,9 +315,8 @@ class ProposalKind(Compared[P]):
         if not self.may_decide(user, lake):
             return []
         waiting = self.askable(self.visible(lake, user).filter(state="PENDING"), user, lake)
-        if among is not None:
-            waiting = among(waiting)
-        rows = list(in_order(with_decisions(waiting))[:MOST_TO_DECIDE])
+        narrowed = waiting if among is None else among(waiting)
+        rows = list(in_order(with_decisions(narrowed))[:MOST_TO_DECIDE])
         self.read_requesters([one for one in rows if may_be_open_to(one, user)])
         return [one for one in rows if self.steps(one, user, now=now).approve]
 

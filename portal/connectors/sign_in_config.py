@@ -87,7 +87,10 @@ class SignInConfig:
     oidc: OidcConfig | None = None
     ldap: LdapConfig | None = None
     roles: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """`admin`, `operator` and `owner`, each with the groups that give it; `*` is everybody."""
+    """The groups that give each of `admin`, `operator` and `owner`; `*` is everybody.
+
+    `admin@archive` and `operator@archive` are roles on that lake alone.
+    """
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -102,8 +105,8 @@ class SignInConfig:
         if (ldap := values.get("ldap")) is not None:
             values["ldap"] = LdapConfig(**ldap)
         values["roles"] = {role: _names(given) for role, given in values.get("roles", {}).items()}
-        if unknown := set(values["roles"]) - {"admin", "operator", "owner"}:
-            raise ValueError(f"roles: {', '.join(sorted(unknown))} is no role")
+        if unknown := sorted(role for role in values["roles"] if not _is_role(role)):
+            raise ValueError(f"roles: {', '.join(unknown)} is no role")
         for key in ("local", "adopt_local"):
             if not isinstance(values.get(key, True), bool):
                 raise TypeError(f"{key} must be true or false")
@@ -151,6 +154,11 @@ def read_secret(file: str) -> str:
 
 def _lists_as_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: tuple(one) if isinstance(one, list) else one for key, one in values.items()}
+
+
+def _is_role(text: str) -> bool:
+    role, at, lake = text.partition("@")
+    return (role in ("admin", "operator") and bool(lake) == bool(at)) or text == "owner"
 
 
 def _names(given: object) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ class Way(StrEnum):
 def roles_of(
     groups: Collection[str] | None, given_by: Mapping[str, Collection[str]]
 ) -> frozenset[str] | None:
-    """Return the roles that groups give: None for who may not come in at all.
+    """Return the roles that groups give, as `role` or `role@lake`; None: they may not come in.
 
     `owner` lets a person in without a further role; names are compared without regard to case.
     """

@@ -5,8 +5,11 @@ from threading import Lock
 
 from django.conf import settings
 
+from portal.access.lakes import all_lakes
+from portal.access.roles.domain import read_grants
 from portal.connectors.sign_in_config import SignInConfig, load_sign_in
-from portal.lake.errors import PortalError
+from portal.lake.errors import ExternalFailure, PortalError, RuleViolation
+from portal.people.domain import OWNER
 
 _lock = Lock()
 _read: dict[Path, tuple[int, SignInConfig]] = {}
@@ -28,7 +31,22 @@ def sign_in_config() -> SignInConfig:
         if known is None or known[0] != stamp:
             known = (stamp, load_sign_in(path))
             _read[path] = known
+    _check_lakes(known[1], path)
     return known[1]
+
+
+def _check_lakes(config: SignInConfig, path: Path) -> None:
+    """Refuse a role on a lake that is not governed; asked each time, as lakes come and go."""
+    try:
+        read_grants((role for role in config.roles if role != OWNER), lakes=all_lakes())
+    except RuleViolation as error:
+        raise ExternalFailure(
+            "sign_in.config",
+            f"{path.name} cannot be used: roles: {error.message} Nobody but local accounts can "
+            "come in until an operator repairs it (docs/operations.md, Single sign-on).",
+            service="config",
+            retryable=False,
+        ) from error
 
 
 def ways_shown() -> tuple[SignInConfig, str]:

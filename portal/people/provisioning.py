@@ -1,13 +1,14 @@
 """Finds or creates the account of a person verified by a log-in server, and sets its roles."""
 
+from collections.abc import Collection
 from datetime import datetime
 
-from django.contrib.auth.models import Group
 from django.db import IntegrityError, transaction
 
 from portal.access.lakes import all_lakes
 from portal.access.models import User
-from portal.access.services import get_user
+from portal.access.roles.domain import ROLES, RoleGrant, read_grants
+from portal.access.services import get_user, roles_set
 from portal.audit.services import AuditEntry, audit_record_many
 from portal.connectors.identity import Identity
 from portal.connectors.sign_in_config import SignInConfig
@@ -33,7 +34,8 @@ def person_arrives(identity: Identity, way: Way, *, config: SignInConfig, now: d
 
 
 def _arrives(identity: Identity, way: Way, *, config: SignInConfig, now: datetime) -> User:
-    roles = roles_of(identity.groups, config.roles)
+    names = roles_of(identity.groups, config.roles)
+    roles = None if names is None else read_grants(names, lakes=all_lakes())
     with transaction.atomic():
         user = _account(identity, way, config=config, may_enter=roles is not None, now=now)
         if user is not None:
@@ -118,17 +120,31 @@ def _brought_up_to_date(user: User, identity: Identity) -> User:
     return user
 
 
-def _roles_set(user: User, roles: frozenset[str], *, way: Way, ends: bool, now: datetime) -> None:
+def _roles_set(
+    user: User, roles: frozenset[RoleGrant], *, way: Way, ends: bool, now: datetime
+) -> None:
     """Give exactly these roles; what was taken away also ends the person's other sessions."""
-    before = frozenset(user.groups.values_list("name", flat=True))
+    before = grants_stored(user)
     if before == roles and not ends:
         return
     if before != roles:
-        user.groups.set([Group.objects.get_or_create(name=role)[0] for role in sorted(roles)])
-        data: dict[str, object] = {"way": way, "before": sorted(before), "after": sorted(roles)}
+        roles_set(user, roles)
+        data: dict[str, object] = {"way": way, "before": named(before), "after": named(roles)}
         audit_person("person.roles", user.username, actor=user.username, data=data, now=now)
     if ends or before - roles:
         sessions_end(user)
+
+
+def grants_stored(user: User) -> frozenset[RoleGrant]:
+    """Return the roles of an account as they are stored, those of a closed one too."""
+    everywhere = user.groups.filter(name__in=ROLES).values_list("name", flat=True)
+    limited = user.lake_roles.values_list("role", "lake")
+    return frozenset([*map(RoleGrant, everywhere), *(RoleGrant(*one) for one in limited)])
+
+
+def named(grants: Collection[RoleGrant]) -> list[str]:
+    """Return roles in words, each with its lake, as the audit record has them."""
+    return [str(grant) for grant in sorted(grants)]
 
 
 def sessions_end(user: User) -> None:

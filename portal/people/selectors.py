@@ -18,7 +18,7 @@ def people_all() -> QuerySet[User]:
     """Give every account with its way in, its state, and why it left; for admins and operators."""
     identity = SignInIdentity.objects.filter(user=OuterRef("pk"))
     departure = Deactivation.objects.filter(username=OuterRef("username"))
-    return User.objects.prefetch_related("groups").annotate(
+    return User.objects.prefetch_related("groups", "lake_roles").annotate(
         way=Case(
             When(Exists(identity), then=Subquery(identity.values("way")[:1])),
             default=Value(Way.LOCAL.value),

@@ -1,8 +1,9 @@
 """Filters of people, of the people behind owners' names, and of API tokens."""
 
 import django_filters as filters
+from django.db.models import Q, QuerySet
 
-from portal.access.models import OwnerMapping, User
+from portal.access.models import LakeRole, OwnerMapping, User
 from portal.access.roles.domain import ROLES
 from portal.people.domain import Way
 from portal.people.models import ApiToken
@@ -20,7 +21,7 @@ class PeopleFilter(ListFilter):
 
     username = prefix("username", "User name")
     role = filters.ChoiceFilter(
-        field_name="groups__name",
+        method="having",
         choices=[(one, one.capitalize()) for one in sorted(ROLES)],
         label="Role",
     )
@@ -30,6 +31,12 @@ class PeopleFilter(ListFilter):
     class Meta:
         model = User
         fields: list[str] = []
+
+    def having(self, rows: QuerySet[User], _name: str, value: str) -> QuerySet[User]:
+        """Keep those who have a role, on all lakes or on any."""
+        on_one = LakeRole.objects.filter(role=value).values("user")
+        everywhere = User.objects.filter(groups__name=value).values("pk")
+        return rows.filter(Q(pk__in=everywhere) | Q(pk__in=on_one))
 
 
 class OwnerFilter(ListFilter):

@@ -76,6 +76,7 @@ urlpatterns = [
     path("people/", people.people, name="people"),
     path("people/<str:username>/close/", people.close, name="person-close"),
     path("people/<str:username>/reopen/", people.reopen, name="person-reopen"),
+    path("person-role/", people.role_change, name="person-role"),
     path("person-options/", person_options.person_options, name="person-options"),
     path("owners/", owners.owners, name="owners"),
     path("owners/set/", owners.owner_change, name="owner-set"),

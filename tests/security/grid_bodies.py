@@ -27,6 +27,7 @@ OTHER_TTL = {
 }
 ENROL = {"table": "old", "level": "1", "ttl": "60", "n_tables": "1", "reason": "because"}
 ETL = {"owner": "etl_user", "people": "alice", **WHY}
+ROLE = {"username": "alice", "do": "take", "role": "operator", "on": "main", **WHY}
 TOKEN = {"name": "nightly load", "scope": "refresh", "days": "30"}
 WORD = {"decision": "APPROVE", "reason": "because"}
 REMOVAL = {**WORD, "digest": "@removal_digest"}

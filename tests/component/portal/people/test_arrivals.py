@@ -78,7 +78,7 @@ def test_roles_follow_the_groups_and_are_recorded_when_they_change() -> None:
     for groups in (["staff"], ["lake-admins"], ["lake-admins", "staff"], ["staff"]):
         arrive("x 1", "nora", *groups)
     assert refusal("x 1", "nora") == "sign_in.no_group"
-    events = AuditEvent.objects.filter(action="person.roles_on()").order_by("seq")
+    events = AuditEvent.objects.filter(action="person.roles").order_by("seq")
     assert [event.data["after"] for event in events] == [["admin"], []]
     assert refusal("x 9", "newcomer") == "sign_in.no_group"
     assert not User.objects.filter(username="newcomer").exists()

@@ -87,7 +87,7 @@ def test_a_person_comes_in_by_the_code_flow_and_gets_their_roles(ways: dict[str,
     assert (user.email, user.has_usable_password()) == ("ada@example.com", False)
     assert is_fresh(session_of(ada), timezone.now())
     assert AuditEvent.objects.filter(action="person.created", object_id="ada").exists()
-    assert AuditEvent.objects.filter(action="person.roles_on()", object_id="ada").exists()
+    assert AuditEvent.objects.filter(action="person.roles", object_id="ada").exists()
     olga = walker("olga")
     olga.walk()
     assert User.objects.get(username="olga").roles_on("") == frozenset()
@@ -198,7 +198,7 @@ def test_a_group_that_is_gone_takes_the_role_and_other_sessions(
         assert second.client.get(reverse("ui:profile")).status_code == 302
     finally:
         provider.put("ben", PEOPLE["ben"])
-    event = AuditEvent.objects.filter(action="person.roles_on()", object_id="ben").first()
+    event = AuditEvent.objects.filter(action="person.roles", object_id="ben").first()
     assert event is not None
     assert (event.data["before"], event.data["after"]) == (["admin"], [])
 

@@ -1,0 +1,132 @@
+"""Grants a role to a local account and takes one away, on all lakes or on one; audited.
+
+Who signs in by a log-in server has the roles that the server's groups give, and gets them again at
+the next log-in; so they are changed there.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from django.db import transaction
+
+from portal.access.lakes import all_lakes
+from portal.access.models import User
+from portal.access.roles.domain import ADMIN, RoleGrant, check_lake, read_grant
+from portal.access.services import roles_set
+from portal.audit.services import audit_record
+from portal.lake.errors import NotAllowed, NotVisible, RuleViolation
+from portal.lake.reasons import check_reason
+from portal.people.models import SignInIdentity
+from portal.people.provisioning import audit_person, grants_stored, named
+
+HOST = "manage.py"
+Change = Callable[[frozenset[RoleGrant], RoleGrant], frozenset[RoleGrant]]
+
+
+def role_grant(username: str, role: str, *, user: User, reason: str, now: datetime) -> None:
+    """Let an account be operator, as an admin of all lakes; twice it changes nothing.
+
+    Admins are made on the portal's host or by the log-in server: an admin who could make another
+    one would be two people alone.
+
+    Raises:
+        NotAllowed: for others, for oneself, and for the role admin.
+        NotVisible: nobody is called so.
+        RuleViolation: no such role or lake, no reason, or the log-in server gives their roles.
+    """
+    _check_admin(user, username, reason)
+    grant = read_grant(role)
+    if grant.role == ADMIN:
+        raise NotAllowed(
+            "person.role",
+            "An admin alone cannot make another admin: have an operator run manage.py person_role "
+            "on the portal's host, or add the person to the log-in server's group.",
+        )
+    _change(username, grant, _with, by=user.username, reason=reason, now=now)
+
+
+def role_take(username: str, role: str, *, user: User, reason: str, now: datetime) -> None:
+    """Take a role from another account, as an admin of all lakes; twice it changes nothing.
+
+    Raises:
+        NotAllowed: for others, and for oneself.
+        NotVisible: nobody is called so.
+        RuleViolation: no such role, no reason, or the log-in server gives their roles.
+    """
+    _check_admin(user, username, reason)
+    _change(username, read_grant(role), _without, by=user.username, reason=reason, now=now)
+
+
+def role_change_on_host(
+    username: str, role: str, *, is_granted: bool, reason: str, now: datetime
+) -> None:
+    """Grant or take any role, as whoever may run commands on the portal's host.
+
+    Raises:
+        NotVisible, RuleViolation: as for `role_grant`.
+    """
+    check_reason(reason, "person.reason", "Enter a reason; it is kept in the audit record.")
+    change = _with if is_granted else _without
+    _change(username, read_grant(role), change, by=HOST, reason=reason, now=now)
+
+
+def _with(before: frozenset[RoleGrant], grant: RoleGrant) -> frozenset[RoleGrant]:
+    check_lake(grant, lakes=all_lakes())
+    return before | {grant}
+
+
+def _without(before: frozenset[RoleGrant], grant: RoleGrant) -> frozenset[RoleGrant]:
+    return before - {grant}
+
+
+def _change(
+    username: str, grant: RoleGrant, change: Change, *, by: str, reason: str, now: datetime
+) -> None:
+    with transaction.atomic():
+        account = User.objects.select_for_update().filter(username=username).first()
+        if account is None:
+            raise NotVisible("person.unknown", "There is no account of that name.")
+        _check_local(account)
+        before = grants_stored(account)
+        after = change(before, grant)
+        if after == before:
+            return
+        roles_set(account, after)
+        action = "person.role_granted" if grant in after else "person.role_taken"
+        data: dict[str, object] = {
+            "role": grant.role,
+            "lake": grant.lake or "all lakes",
+            "before": named(before),
+            "after": named(after),
+            "reason": reason.strip(),
+        }
+        if grant.lake:
+            audit_record(
+                action,
+                actor=by,
+                lake=grant.lake,
+                object_type="person",
+                object_id=username,
+                data=data,
+                now=now,
+            )
+        else:
+            audit_person(action, username, actor=by, data=data, now=now)
+
+
+def _check_local(account: User) -> None:
+    way = SignInIdentity.objects.filter(user=account).values_list("way", flat=True).first()
+    if way is not None:
+        raise RuleViolation(
+            "person.role_way",
+            f"{account.username} signs in by {way}, whose groups give the roles. Change the "
+            "groups there, or which role they give in sign_in.json.",
+        )
+
+
+def _check_admin(user: User, username: str, reason: str) -> None:
+    if not user.is_portal_admin:
+        raise NotAllowed("person.role", "Only an admin of all lakes grants and takes roles.")
+    if username == user.username:
+        raise NotAllowed("person.own", "You cannot change your own roles; ask another admin.")
+    check_reason(reason, "person.reason", "Enter a reason; it is kept in the audit record.")
