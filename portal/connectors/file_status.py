@@ -11,6 +11,7 @@ from typing import Protocol
 from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
 from portal.lake.paths import LakePath
 
+FAILED = "fs.failed"
 UNKNOWN = "fs.unknown"
 MISSING = "fs.missing"
 REFUSED = "fs.refused"

@@ -16,6 +16,7 @@ from typing import NoReturn
 import hdfs_native
 
 from portal.connectors.file_status import (
+    FAILED,
     MISSING,
     REFUSED,
     FileStatus,
@@ -373,7 +374,7 @@ def _is_answer(error: BaseException | None) -> bool:
 
 
 def _failed(message: str, path: LakePath) -> ExternalFailure:
-    return ExternalFailure("fs.failed", message, service="filesystem", retryable=True, path=path)
+    return ExternalFailure(FAILED, message, service="filesystem", retryable=True, path=path)
 
 
 def _refused(message: str, path: LakePath) -> ExternalFailure:

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import Any
 
+from portal.connectors.file_status import FAILED
 from portal.connectors.filesystem import FileSystem, open_file_system
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure, NotVisible, StaleState
@@ -179,7 +180,17 @@ class Spool:
         return self._read(name)
 
     def _write(self, name: str, data: Mapping[str, Any]) -> None:
-        self.fs.replace(self.root.child(name), _dump(data))
+        """Write a file; once more where nothing answered, or a run's result would be lost.
+
+        The second call goes to the other NameNode, and writing the same again changes nothing.
+        """
+        path, content = self.root.child(name), _dump(data)
+        try:
+            self.fs.replace(path, content)
+        except ExternalFailure as error:
+            if error.code != FAILED:
+                raise
+            self.fs.replace(path, content)
 
     def _read(self, name: str) -> dict[str, Any]:
         text = self.fs.read(self.root.child(name))

@@ -7,6 +7,7 @@ from lifecycle.backup.engine.facts import ActItem
 from lifecycle.backup.engine.journal.records import FileFact
 from lifecycle.backup.engine.protocol import Tools
 from portal.connectors.file_status import MISSING, REFUSED
+from portal.connectors.name_services.crossing import crossing
 from portal.lake.errors import PortalError
 from portal.lake.paths import LakePath
 
@@ -15,12 +16,12 @@ def file_refusal(
     item: ActItem, files: tuple[FileFact, ...], *, location: LakePath, tools: Tools
 ) -> str | None:
     """Judge the files of an item: missing, changed, being written, or not movable from here."""
+    if said := crossing(location, tools.fence.path):
+        return f"no backup root on its file system: {said}"
     if not files:
         return "its directory is missing"
     if not files[0].is_dir:
         return "its location is no directory"
-    if not location.same_file_system(tools.fence.path):
-        return "no backup root on its file system"
     writing = facts.being_written(fact.path for fact in files)
     if writing:
         return f"a job is writing to it ({writing})"

@@ -22,6 +22,7 @@ from lifecycle.backup.engine.move.records import (
 )
 from lifecycle.backup.engine.protocol import Rules, Tools
 from portal.connectors.metastore import to_json
+from portal.connectors.name_services.crossing import crossing
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 
@@ -100,8 +101,8 @@ def look_at(
 
 
 def _target_refusal(target: LakePath, *, tools: Tools) -> str | None:
-    if not target.same_file_system(tools.fence.path):
-        return "no backup root on the file system of its new place"
+    if said := crossing(target, tools.fence.path):
+        return f"no backup root on the file system of its new place: {said}"
     if tools.fs.status(target) is not None:
         return f"{target} is there already"
     return None if tools.fs.status(target.parent) is not None else f"{target.parent} is missing"
