@@ -19,13 +19,19 @@ def main(db: str, location: str) -> None:
     spark.sql(f"CREATE TABLE {iceberg} {columns} USING iceberg PARTITIONED BY (dt)")
     keys = "TBLPROPERTIES (type = 'mor', primaryKey = 'id', preCombineField = 'id')"
     spark.sql(f"CREATE TABLE {db}.hudi {columns} USING hudi {keys}")
-    for name, text in (("inline", "false"), ("schedule.inline", "true")):
-        spark.sql(f"SET hoodie.compact.{name}={text}")
-    spark.sql("SET hoodie.compact.inline.max.delta.commits=1")
+    settings = {
+        "compact.inline": "false",
+        "compact.schedule.inline": "true",
+        "compact.inline.max.delta.commits": "1",
+        # With it two writers would need a lock.
+        "metadata.enable": "false",
+    }
+    for name, text in settings.items():
+        spark.sql(f"SET hoodie.{name}={text}")
     for word in ("first", "second"):
         spark.sql(f"INSERT INTO {iceberg} VALUES (1, '2026-05-01', '{word}')")
-        spark.sql(f"INSERT INTO {db}.hudi VALUES (1, '2026-05-01', '{word}')")
-        spark.sql(f"UPDATE {db}.hudi SET word = '{word} again' WHERE id = 1")
+    spark.sql(f"INSERT INTO {db}.hudi VALUES (1, '2026-05-01', 'first')")
+    spark.sql(f"UPDATE {db}.hudi SET word = 'second' WHERE id = 1")
     gateway = spark.sparkContext._jvm
     table = gateway.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(
         spark._jsparkSession, iceberg

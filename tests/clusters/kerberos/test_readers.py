@@ -113,6 +113,10 @@ def _hudi(db: str, place: LakePath) -> dict[str, Any]:
         "location": str(place.child("hudi")),
         "service": "COMPACTION",
         "step": "EXECUTE",
-        "properties": {"hoodie.compact.inline": "false", "hoodie.clean.automatic": "false"},
+        "properties": {
+            "hoodie.compact.inline": "false",
+            "hoodie.clean.automatic": "false",
+            "hoodie.metadata.enable": "false",
+        },
         "patience_seconds": 0,
     }
