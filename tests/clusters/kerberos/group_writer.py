@@ -4,6 +4,7 @@ Started by spark-submit with the database's name and its location; prints the Ic
 """
 
 import sys
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -32,7 +33,7 @@ def main(db: str, location: str) -> None:
         spark.sql(f"INSERT INTO {iceberg} VALUES (1, '2026-05-01', '{word}')")
     spark.sql(f"INSERT INTO {db}.hudi VALUES (1, '2026-05-01', 'first')")
     spark.sql(f"UPDATE {db}.hudi SET word = 'second' WHERE id = 1")
-    gateway = spark.sparkContext._jvm
+    gateway: Any = spark.sparkContext._jvm
     table = gateway.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(
         spark._jsparkSession, iceberg
     )
