@@ -64,7 +64,7 @@ def fake_yarn() -> Iterator[FakeYarn]:
             if "/node/containerlogs/" in self.path:
                 name = urlsplit(self.path).path.rpartition("/")[2]
                 self._send(fake.outputs.get(name, "").encode())
-                return
+                return None
             query = parse_qs(urlsplit(self.path).query)
             fake.users.update(query.get("user.name", []))
             tag = query.get("applicationTags", [""])[0]

@@ -15,9 +15,9 @@ from portal.lake.errors import ExternalFailure
 _BASE = -1765328384
 # Codes of krb5.h, by what an operator has to do.
 _CLOCK = {_BASE + 37, _BASE + 147, _BASE + 33}
-_KEY = {_BASE + 24, _BASE + 31, _BASE + 6, _BASE + 181, _BASE + 18, _BASE + 23}
+_KEY = {_BASE + 24, _BASE + 31, _BASE + 6, _BASE + 181, _BASE + 18}
 _SERVICE = {_BASE + 7}
-_EXPIRED = {_BASE + 32}
+_EXPIRED = {_BASE + 32, _BASE + 1, _BASE + 23}
 _UNREACHABLE = {_BASE + 156, _BASE + 154, _BASE + 220}
 _NO_CREDENTIALS = 7 << 16
 _LOGIN_WORDS = ("GSSAPIError", "SASLError", "NoSASLMechanism", "SaslException")
@@ -38,8 +38,8 @@ _STEPS = {
         "lakes.json with the service's keytab"
     ),
     "kerberos.expired": (
-        "the ticket is over and no new one could be had. Look at the KDC's limits for the "
-        "principal, and start the worker again"
+        "the ticket, the principal or its key has expired, so no new ticket can be had. Compare "
+        "the dates and limits of the principal in the KDC (kadmin getprinc), and extend them"
     ),
     "kerberos.kdc_unreachable": (
         "no KDC answers. Check the realm's kdc lines in krb5.conf, and port 88 from this host"

@@ -92,6 +92,19 @@ def test_a_keytab_from_before_the_key_changed_is_named(secured: KerberizedStack)
         assert ask_both(config) == ["kerberos.keytab"] * 2
 
 
+@pytest.mark.parametrize("date", ["expire", "pwexpire"])
+def test_a_principal_that_has_expired_is_named_until_it_is_extended(
+    secured: KerberizedStack, date: str
+) -> None:
+    with _new_person(secured, f"grace{date}") as config:
+        assert config.kerberos is not None
+        name = config.kerberos.user
+        secured.kdc.administer(f'modprinc -{date} "2020-01-01" {name}')
+        assert ask_both(config) == ["kerberos.expired"] * 2
+        secured.kdc.administer(f"modprinc -{date} never {name}")
+        assert ask_both(config) == ["ok", "ok"]
+
+
 def test_a_keytab_that_others_can_read_is_not_used(secured: KerberizedStack) -> None:
     with _new_person(secured, "frank") as config:
         secured.kdc.keytab("frank").chmod(0o640)

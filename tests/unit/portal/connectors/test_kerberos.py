@@ -84,6 +84,8 @@ def test_a_keytab_must_be_there_and_for_its_owner_alone(kerberos: Kerberos) -> N
         (0xD0000, -1765328360, "kerberos.keytab"),  # KRB5KDC_ERR_PREAUTH_FAILED
         (0xD0000, -1765328377, "kerberos.service"),  # KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN
         (0xD0000, -1765328352, "kerberos.expired"),  # KRB5KRB_AP_ERR_TKT_EXPIRED
+        (0xD0000, -1765328383, "kerberos.expired"),  # KRB5KDC_ERR_NAME_EXP
+        (0xD0000, -1765328361, "kerberos.expired"),  # KRB5KDC_ERR_KEY_EXP
         (0x70000, -1765328228, "kerberos.kdc_unreachable"),  # KRB5_KDC_UNREACH
         (0x70000, -1765328189, "kerberos.keytab"),  # no credentials, for whatever reason
         (0xD0000, 5, "kerberos.failed"),

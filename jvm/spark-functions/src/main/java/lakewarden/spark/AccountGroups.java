@@ -20,6 +20,8 @@ import org.apache.hadoop.tools.protocolPB.GetUserMappingsProtocolPB;
 
 /** The groups of an account as a file system judges by them: HDFS's are the NameNode's. */
 public final class AccountGroups {
+  private static final String SERVICE = "hadoop.security.service.user.name.key";
+  private static final String NAME_NODE = "dfs.namenode.kerberos.principal";
   private static final int PORT = 8020;
   private static final int MILLIS = 20_000;
 
@@ -31,6 +33,8 @@ public final class AccountGroups {
       return List.of(UserGroupInformation.createRemoteUser(account).getGroupNames());
     }
     Configuration conf = new Configuration(system.getConf());
+    // The protocol has no principal of its own: on a secured cluster the call would be refused.
+    conf.set(SERVICE, conf.get(NAME_NODE, ""));
     RPC.setProtocolEngine(conf, GetUserMappingsProtocolPB.class, ProtobufRpcEngine2.class);
     IOException failed = new IOException("No NameNode of " + system.getUri() + " is known.");
     for (InetSocketAddress address : addresses(conf, system.getUri())) {
