@@ -70,7 +70,8 @@ _REFUSALS = (
             r"used: (?P<used>\S+), limited: (?P<most>\S+?)\. "
         ),
         "The quota '{quota}' of the namespace allows {most}; {used} is in use, and the run asks "
-        "for {wanted}. Start it later, ask for less in spark_conf of lakes.json, or raise the quota.",
+        "for {wanted}. Start it later, ask for less in spark_conf of lakes.json, or raise the "
+        "quota.",
     ),
 )
 # What may be there the next time without anybody's doing.
