@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 
 from portal.connectors.kerberos.settings import Kerberos
 from portal.connectors.lake_config import LakeConfig
+from tests.support.fake_yarn import fake_yarn
 from tests.support.small_hive import SmallHive
 from tests.support.thrift_lake import ThriftLake, served
 
@@ -92,6 +93,28 @@ def test_a_master_is_looked_for(
     lines, _ = _table("main")
     assert _reached(lines)["Spark master"] == "NO"
     assert any((detail or "check.unreachable") in line for line in lines)
+
+
+def test_a_cluster_is_asked_for_applications_and_has_the_packed_python(
+    lake: LakeConfig, settings: Any, tmp_path: Path
+) -> None:
+    archive = tmp_path / "python.tar.gz"
+    with fake_yarn() as yarn:
+        properties = {"yarn.resourcemanager.webapp.address": yarn.address}
+        found = replace(
+            lake, spark_master="yarn", hadoop_conf=properties, spark_python=f"file:{archive}"
+        )
+        _keep(settings, found)
+        lines, _ = _table("main")
+        reached = _reached(lines)
+        assert (reached["Applications"], reached["Packed Python"]) == ("yes", "NO")
+        assert any("check.no_python" in line for line in lines)
+        archive.write_bytes(b"packed")
+        assert _reached(_table("main")[0])["Packed Python"] == "yes"
+        yarn.status = 503
+        lines, _ = _table("main")
+    assert _reached(lines)["Applications"] == "NO"
+    assert any("yarn.unreachable" in line for line in lines)
 
 
 def test_a_lake_that_is_not_governed_is_named(lake: LakeConfig) -> None:
