@@ -6,6 +6,7 @@ from functools import partial
 from stack.assets import compile_java, fetch_jars
 from stack.deploy_assets import fetch_deploy_programs
 from stack.kdc_assets import fetch_kdc
+from stack.kubernetes_assets import fetch_kubernetes
 from stack.promtool import fetch_promtool
 
 
@@ -20,6 +21,7 @@ PARTS: Sequence[Callable[[], bool]] = (
     partial(fetch_jars, "yarn"),
     compile_ha_hdfs,
     fetch_deploy_programs,
+    fetch_kubernetes,
 )
 """What is fetched; each says False where it was there already, and raises StackError."""
 

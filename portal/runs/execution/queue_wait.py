@@ -34,7 +34,8 @@ def note_wait(run: Run, kind: RunKind, *, now: datetime) -> ExternalFailure | No
     application = waiting[0]
     _note(run, application, now=now)
     limit = _limit(run, kind)
-    if application.waited < limit:
+    since = now - run.submitted_at if run.submitted_at else timedelta()
+    if application.waited < limit and since < kind.longest:
         return None
     return ExternalFailure(
         "spark.queue_wait",

@@ -1,4 +1,4 @@
-"""Finds YARN's refusal of a submission in what spark-submit wrote, and says what to do about it."""
+"""Finds a cluster's refusal of a submission in what spark-submit wrote, and says what to do."""
 
 import re
 from collections.abc import Iterable
@@ -34,19 +34,61 @@ _REFUSALS = (
         "has {most} MB. Lower spark.{setting}.memory in spark_conf of lakes.json, or raise "
         "yarn.scheduler.maximum-allocation-mb and yarn.nodemanager.resource.memory-mb.",
     ),
+    (
+        "kubernetes.forbidden",
+        re.compile(
+            r'User "(?P<user>[^"]+)" cannot (?P<verb>\w+) resource "(?P<what>\w+)" .{0,80}?'
+            r'in the namespace "(?P<namespace>[^"]+)"'
+        ),
+        "Kubernetes does not let '{user}' {verb} {what} in the namespace '{namespace}'. Apply "
+        "deploy/kubernetes/portal.yaml there, or correct spark.kubernetes.namespace in spark_conf "
+        "of lakes.json.",
+    ),
+    (
+        "kubernetes.unauthorized",
+        re.compile(r"code=401|Message: Unauthorized"),
+        "Kubernetes does not know the portal. Name the file of its token in "
+        "spark.kubernetes.authenticate.submission.oauthTokenFile, and look whether it has ended.",
+    ),
+    (
+        "kubernetes.no_namespace",
+        re.compile(r'namespaces "(?P<namespace>[^"]+)" not found'),
+        "Kubernetes has no namespace '{namespace}'. Apply deploy/kubernetes/portal.yaml, or "
+        "correct spark.kubernetes.namespace in spark_conf of lakes.json.",
+    ),
+    (
+        "kubernetes.no_account",
+        re.compile(r"looking up service account (?P<namespace>[\w.-]+)/(?P<account>[\w.-]+?):"),
+        "The namespace '{namespace}' has no service account '{account}'. Apply "
+        "deploy/kubernetes/portal.yaml, or correct "
+        "spark.kubernetes.authenticate.driver.serviceAccountName.",
+    ),
+    (
+        "kubernetes.quota",
+        re.compile(
+            r"exceeded quota: (?P<quota>[\w.-]+), requested: (?P<wanted>\S+), "
+            r"used: (?P<used>\S+), limited: (?P<most>\S+?)\. "
+        ),
+        "The quota '{quota}' of the namespace allows {most}; {used} is in use, and the run asks "
+        "for {wanted}. Start it later, ask for less in spark_conf of lakes.json, or raise the "
+        "quota.",
+    ),
 )
 # What may be there the next time without anybody's doing.
-_PASSING = frozenset({"yarn.queue_full"})
+_PASSING = frozenset({"yarn.queue_full", "kubernetes.quota"})
 
 
 def refusal_in(lines: Iterable[str]) -> ExternalFailure | None:
-    """Return YARN's refusal as an error with the next step; None where the lines hold none."""
+    """Return a cluster's refusal as an error with the next step; None where the lines hold none."""
     text = "\n".join(lines)
     for code, pattern, message in _REFUSALS:
         if (found := pattern.search(text)) is not None:
             words = found.groupdict()
             words["setting"] = "executor" if words.get("part") == "executor" else "driver"
             return ExternalFailure(
-                code, message.format(**words), service="yarn", retryable=code in _PASSING
+                code,
+                message.format(**words),
+                service=code.partition(".")[0],
+                retryable=code in _PASSING,
             )
     return None

@@ -7,7 +7,6 @@ import sys
 import tarfile
 from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django import Settings
 
 from portal.access.models import User
@@ -43,13 +43,6 @@ class BrokenScan(Scan):
 
     def request(self, run: Run) -> dict[str, Any]:
         return {}
-
-
-class HastyScan(Scan):
-    """A scan that may not wait for long."""
-
-    name = "test.hasty_scan"
-    longest = timedelta(seconds=15)
 
 
 def packed_python() -> bytes:
@@ -136,12 +129,13 @@ def test_a_run_in_a_full_queue_says_so_and_is_ended_and_a_driver_that_died_is_re
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     try:
-        second = started(HastyScan(password))
+        second = started(Scan(password))
         polled_until(second, lambda: "Waits" in Run.objects.get(pk=second.pk).message)
         assert second.message == (
             f"Waits in YARN's queue 'root.{SINGLE}' for less than a minute: the queue's share for "
             "drivers (maximum-am-resource-percent) is in use."
         )
+        Run.objects.filter(pk=second.pk).update(submitted_at=timezone.now() - Scan.longest)
         assert ended(second) is RunState.FAILED
         second.refresh_from_db()
         assert second.error is not None

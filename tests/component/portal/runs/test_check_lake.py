@@ -116,5 +116,27 @@ def test_yarn_says_its_state_and_for_whom_it_takes_the_portal(
     assert yarn.users == {"lakewarden"}
 
 
+def test_a_cluster_is_asked_for_applications_and_has_the_packed_python(
+    lake: LakeConfig, settings: Any, tmp_path: Path
+) -> None:
+    archive = tmp_path / "python.tar.gz"
+    with fake_yarn() as yarn:
+        properties = {"yarn.resourcemanager.webapp.address": yarn.address}
+        found = replace(
+            lake, spark_master="yarn", hadoop_conf=properties, spark_python=f"file:{archive}"
+        )
+        _keep(settings, found)
+        lines, _ = _table("main")
+        reached = _reached(lines)
+        assert (reached["Applications"], reached["Packed Python"]) == ("yes", "NO")
+        assert any("check.no_python" in line for line in lines)
+        archive.write_bytes(b"packed")
+        assert _reached(_table("main")[0])["Packed Python"] == "yes"
+        yarn.status = 503
+        lines, _ = _table("main")
+    assert _reached(lines)["Applications"] == "NO"
+    assert any("yarn.unreachable" in line for line in lines)
+
+
 def test_a_lake_that_is_not_governed_is_named(lake: LakeConfig) -> None:
     assert "other" in _table("other")[1]

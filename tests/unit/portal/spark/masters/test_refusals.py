@@ -1,4 +1,4 @@
-"""YARN's refusals, in the words of Hadoop 3.4.3 and Spark 3.5, become errors with a next step."""
+"""Refusals in the words of Hadoop 3.4.3, Kubernetes 1.34 and Spark 3.5 get a next step."""
 
 import pytest
 
@@ -29,6 +29,23 @@ _FULL = (
     "AccessControlException: Queue root.narrow already has 1 applications, cannot accept "
     "submission of application: application_1795906315882_0006"
 )
+_POST = (
+    'Exception in thread "main" io.fabric8.kubernetes.client.KubernetesClientException: Failure '
+    "executing: POST at: https://127.0.0.1:6443/api/v1/namespaces/nowhere/pods. Message: "
+)
+_FORBIDDEN = (
+    f'{_POST}pods is forbidden: User "lakewarden" cannot create resource "pods" in API group "" in '
+    'the namespace "nowhere". Received status: Status(apiVersion=v1, code=403, details='
+)
+_ACCOUNT = (
+    f'{_POST}pods "lw-1-driver" is forbidden: error looking up service account lakewarden/nobody: '
+    'serviceaccount "nobody" not found. Received status: Status(apiVersion=v1, code=403,'
+)
+_QUOTA = (
+    f'{_POST}pods "lw-1-driver" is forbidden: exceeded quota: lakewarden, requested: '
+    "requests.memory=280Gi, used: requests.memory=0, limited: requests.memory=160Gi. Received "
+    "status: Status("
+)
 
 
 @pytest.mark.parametrize(
@@ -40,6 +57,16 @@ _FULL = (
         (_LARGE, "yarn.too_large", "Lower spark.executor.memory", False),
         (_LARGE_DRIVER, "yarn.too_large", "Lower spark.driver.memory", False),
         (_FULL, "yarn.queue_full", "'root.narrow' has 1 applications", True),
+        (_FORBIDDEN, "kubernetes.forbidden", "'lakewarden' create pods in the namespace", False),
+        (_ACCOUNT, "kubernetes.no_account", "no service account 'nobody'", False),
+        (_QUOTA, "kubernetes.quota", "asks for requests.memory=280Gi", True),
+        (
+            f'{_POST}namespaces "nowhere" not found. Received status: Status(',
+            "kubernetes.no_namespace",
+            "no namespace 'nowhere'",
+            False,
+        ),
+        (f"{_POST}Unauthorized. Received", "kubernetes.unauthorized", "oauthTokenFile", False),
     ],
 )
 def test_a_refusal_says_what_to_do(line: str, code: str, words: str, retryable: bool) -> None:

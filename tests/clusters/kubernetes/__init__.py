@@ -1,0 +1,1 @@
+"""Tests against the API server of a Kubernetes without nodes."""

@@ -1,0 +1,162 @@
+"""Pods of drivers as an API server tells them: why they wait, how they ended, what they wrote."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from portal.lake.errors import ExternalFailure
+from portal.lake.ids import LakeId
+from portal.spark.masters.kubernetes import KubernetesApi
+from tests.support.lakes import local_lake
+
+PODS = "/api/v1/namespaces/lake/pods"
+_NO_NODE = "0/3 nodes are available: 3 Insufficient memory."
+
+
+@dataclass
+class FakeApi:
+    """Pods of one namespace, and what was asked with which token."""
+
+    address: str = ""
+    pods: dict[str, dict[str, Any]] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+    tokens: set[str] = field(default_factory=set)
+    refusal: str = ""
+
+    def has(self, name: str, **status: Any) -> None:
+        metadata = {
+            "name": name,
+            "namespace": "lake",
+            "creationTimestamp": "2026-11-20T09:00:00Z",
+        }
+        self.pods[name] = {"metadata": metadata, "status": status}
+
+
+@contextmanager
+def fake_api() -> Iterator[FakeApi]:
+    """Serve one on loopback."""
+    fake = FakeApi()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            url = urlsplit(self.path)
+            if url.path.endswith("/log"):
+                self._answer(200, b"first\nlast\n")
+                return
+            fake.asked += parse_qs(url.query).get("labelSelector", [])
+            self._answer(200, json.dumps({"items": list(fake.pods.values())}).encode())
+
+        def do_DELETE(self) -> None:
+            found = fake.pods.pop(self.path.rpartition("/")[2], None)
+            self._answer(200 if found else 404, b"{}")
+
+        def date_time_string(self, timestamp: float | None = None) -> str:
+            return "Fri, 20 Nov 2026 09:03:00 GMT"
+
+        def _answer(self, status: int, body: bytes) -> None:
+            fake.tokens.add(self.headers.get("Authorization", ""))
+            if fake.refusal:
+                status, body = 403, json.dumps({"message": fake.refusal}).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    fake.address = f"http://127.0.0.1:{server.server_address[1]}"
+    try:
+        yield fake
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.fixture
+def api() -> Iterator[FakeApi]:
+    with fake_api() as fake:
+        yield fake
+
+
+def client_of(api: FakeApi, tmp_path: Path, name: str = "t1") -> KubernetesApi:
+    file = tmp_path / "token"
+    file.write_text(f"{name}\n", encoding="utf-8")
+    conf = {
+        "spark.kubernetes.namespace": "lake",
+        "spark.kubernetes.authenticate.submission.oauthTokenFile": str(file),
+    }
+    lake = local_lake(tmp_path, LakeId("main"))
+    return KubernetesApi.of(replace(lake, spark_master=f"k8s://{api.address}", spark_conf=conf))
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        ({}, "no node has been chosen for its pod"),
+        (
+            {
+                "conditions": [
+                    {
+                        "type": "PodScheduled",
+                        "status": "False",
+                        "reason": "Unschedulable",
+                        "message": _NO_NODE,
+                    }
+                ]
+            },
+            "Unschedulable: 0/3 nodes are available: 3 Insufficient memory",
+        ),
+        (
+            {"containerStatuses": [{"state": {"waiting": {"reason": "ImagePullBackOff"}}}]},
+            "ImagePullBackOff",
+        ),
+    ],
+)
+def test_a_pod_that_waits_says_why_and_how_long(
+    api: FakeApi, tmp_path: Path, status: dict[str, Any], words: str
+) -> None:
+    api.has("a-driver", phase="Pending", **status)
+    (found,) = client_of(api, tmp_path).tagged("lw-1-1")
+    assert (found.waits_for, found.waited) == (words, timedelta(minutes=3))
+    assert not found.is_final
+    assert api.asked == ["spark-role=driver,lakewarden-tag=lw-1-1"]
+
+
+def test_an_ended_pod_has_its_reason_and_its_log(api: FakeApi, tmp_path: Path) -> None:
+    ended = {"terminated": {"reason": "OOMKilled", "exitCode": 137}}
+    api.has("a-driver", phase="Failed", containerStatuses=[{"state": ended}])
+    client = client_of(api, tmp_path)
+    (found,) = client.tagged("lw-1-1")
+    assert (found.is_final, found.diagnostics) == (True, "OOMKilled (exit code 137)")
+    assert client.driver_log(found, "stdout", n_bytes=100) == b"first\nlast\n"
+    assert client.driver_log(found, "stderr", n_bytes=100) == b""
+    client.kill(found.id)
+    client.kill(found.id)
+    assert client.tagged("lw-1-1") == []
+
+
+def test_tokens_are_read_again_and_a_refusal_is_no_end(api: FakeApi, tmp_path: Path) -> None:
+    client_of(api, tmp_path).tagged("lw-1-1")
+    client = client_of(api, tmp_path, name="t2")
+    client.tagged("lw-1-1")
+    assert api.tokens == {"Bearer t1", "Bearer t2"}
+    api.refusal = "pods is forbidden"
+    with pytest.raises(ExternalFailure, match=r"pods is forbidden \(HTTP 403\)") as refused:
+        client.tagged("lw-1-1")
+    assert refused.value.retryable
+    with pytest.raises(ExternalFailure, match="pods is forbidden"):
+        client.kill("a-driver")
