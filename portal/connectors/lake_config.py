@@ -15,6 +15,7 @@ from portal.connectors.kerberos.settings import Kerberos
 from portal.connectors.name_services.properties import check_name_services, derived_aliases
 from portal.lake.errors import ExternalFailure, RuleViolation
 from portal.lake.ids import LakeId
+from portal.lake.lines import secret_lines
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 from portal.lake.places import unknown_authorities
@@ -204,7 +205,7 @@ def _check_texts(key: str, properties: Mapping[str, Any]) -> None:
 
 def _password(path: str, whose: str, *, service: str) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8").strip()
+        return next(iter(secret_lines(Path(path).read_text(encoding="utf-8"))), "")
     except OSError as error:
         raise ExternalFailure(
             "config.password_file",
