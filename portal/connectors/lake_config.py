@@ -113,6 +113,13 @@ class LakeConfig:
     """Whether checks may keep rows that speak against their rules in the portal's database."""
     materialization_table_version: int = 0
     """hoodie.table.version of new materializations, for engines that read old ones; 0: newest."""
+    aliases: dict[str, str] = field(init=False, repr=False, compare=False)
+    """The other names of its file systems: those of its NameNodes, then those typed in."""
+
+    def __post_init__(self) -> None:
+        """Derive the aliases once: each of a scan's million paths is read by them."""
+        aliases = {**derived_aliases(self.hadoop_conf), **self.path_aliases}
+        object.__setattr__(self, "aliases", aliases)
 
     @property
     def hours(self) -> WorkingHours:
@@ -129,11 +136,6 @@ class LakeConfig:
         """The metastore's Thrift address as Spark wants it."""
         return f"thrift://{self.thrift_host}:{self.thrift_port}"
 
-    @property
-    def aliases(self) -> dict[str, str]:
-        """The other names of its file systems: those of its NameNodes, then those typed in."""
-        return {**derived_aliases(self.hadoop_conf), **self.path_aliases}
-
     def path(self, text: str) -> LakePath:
         """Read a location of this lake: its default file system, its aliases."""
         return LakePath.parse(text, default_fs=self.default_fs, aliases=self.aliases)
@@ -147,6 +149,7 @@ class LakeConfig:
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON form, as it stands in lakes.json and in a job's request."""
         plain = asdict(self)
+        del plain["aliases"]
         plain["lake"] = str(self.lake)
         plain["backup_roots"] = list(self.backup_roots)
         plain["spark_jars"] = list(self.spark_jars)
