@@ -15,6 +15,7 @@ from portal.connectors.kerberos.settings import Kerberos
 from portal.connectors.name_services.properties import check_name_services, derived_aliases
 from portal.lake.errors import ExternalFailure, RuleViolation
 from portal.lake.ids import LakeId
+from portal.lake.lines import secret_lines
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 from portal.lake.places import unknown_authorities
@@ -119,6 +120,13 @@ class LakeConfig:
     """Whether checks may keep rows that speak against their rules in the portal's database."""
     materialization_table_version: int = 0
     """hoodie.table.version of new materializations, for engines that read old ones; 0: newest."""
+    aliases: dict[str, str] = field(init=False, repr=False, compare=False)
+    """The other names of its file systems: those of its NameNodes, then those typed in."""
+
+    def __post_init__(self) -> None:
+        """Derive the aliases once: each of a scan's million paths is read by them."""
+        aliases = {**derived_aliases(self.hadoop_conf), **self.path_aliases}
+        object.__setattr__(self, "aliases", aliases)
 
     @property
     def hours(self) -> WorkingHours:
@@ -135,11 +143,6 @@ class LakeConfig:
         """The metastore's Thrift address as Spark wants it."""
         return f"thrift://{self.thrift_host}:{self.thrift_port}"
 
-    @property
-    def aliases(self) -> dict[str, str]:
-        """The other names of its file systems: those of its NameNodes, then those typed in."""
-        return {**derived_aliases(self.hadoop_conf), **self.path_aliases}
-
     def path(self, text: str) -> LakePath:
         """Read a location of this lake: its default file system, its aliases."""
         return LakePath.parse(text, default_fs=self.default_fs, aliases=self.aliases)
@@ -153,6 +156,7 @@ class LakeConfig:
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON form, as it stands in lakes.json and in a job's request."""
         plain = asdict(self)
+        del plain["aliases"]
         plain["lake"] = str(self.lake)
         plain["backup_roots"] = list(self.backup_roots)
         plain["spark_jars"] = list(self.spark_jars)
@@ -214,7 +218,7 @@ def _check_texts(key: str, properties: Mapping[str, Any]) -> None:
 
 def _password(path: str, whose: str, *, service: str) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8").strip()
+        return next(iter(secret_lines(Path(path).read_text(encoding="utf-8"))), "")
     except OSError as error:
         raise ExternalFailure(
             "config.password_file",

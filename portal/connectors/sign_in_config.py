@@ -12,6 +12,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from portal.lake.errors import ExternalFailure
+from portal.lake.lines import secret_lines
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
@@ -134,7 +135,7 @@ def load_sign_in(path: Path) -> SignInConfig:
 
 
 def read_secret(file: str) -> str:
-    """Read a secret from its file; no file, no secret.
+    """Read a secret from the first line of its file; no file, no secret.
 
     Raises:
         ExternalFailure: the file cannot be read.
@@ -142,7 +143,7 @@ def read_secret(file: str) -> str:
     if not file:
         return ""
     try:
-        return Path(file).read_text(encoding="utf-8").strip()
+        return next(iter(secret_lines(Path(file).read_text(encoding="utf-8"))), "")
     except OSError as error:
         raise ExternalFailure(
             "sign_in.secret_file",

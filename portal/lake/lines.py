@@ -1,4 +1,4 @@
-"""Fits text from others on one line and into a column of limited length.
+"""Fits text from others on one line and into a column of limited length, and splits secrets.
 
 Names of owners, tables and partitions may hold line breaks: in a mail's plain text or a subject
 they would begin lines that nobody of ours wrote. The metastore's columns may be longer than ours.
@@ -20,3 +20,8 @@ def fitted(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     return f"{text[: most - 9]}~{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def secret_lines(text: str) -> list[str]:
+    """Return the secrets of a file's text, one a line; spaces around a secret are no part."""
+    return [line.strip() for line in text.splitlines() if line.strip()]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from portal.lake.errors import ExternalFailure
+from portal.lake.lines import secret_lines
 
 
 def read_secrets(file: str, *, setting: str) -> list[str]:
@@ -12,11 +13,10 @@ def read_secrets(file: str, *, setting: str) -> list[str]:
         ExternalFailure: `config.secret_file`, it cannot be read or is empty.
     """
     try:
-        lines = Path(file).read_text(encoding="utf-8").splitlines()
+        found = secret_lines(Path(file).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise _unusable(file, setting, f"cannot be read ({reason})") from error
-    found = [line.strip() for line in lines if line.strip()]
     if not found:
         raise _unusable(file, setting, "is empty")
     return found

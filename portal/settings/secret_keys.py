@@ -5,6 +5,8 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
+from portal.lake.lines import secret_lines
+
 
 def read_secret_keys(path: Path, *, create: bool) -> list[str]:
     """Return the keys of a 0600 file: the first line signs, the others are still accepted.
@@ -20,13 +22,12 @@ def read_secret_keys(path: Path, *, create: bool) -> list[str]:
         with os.fdopen(handle, "w", encoding="ascii") as file:
             file.write(os.urandom(48).hex())
     try:
-        lines = path.read_text(encoding="ascii").splitlines()
+        keys = secret_lines(path.read_text(encoding="ascii"))
     except OSError as error:
         raise ImproperlyConfigured(
             f"The file {path} of LAKEWARDEN_SECRET_KEY_FILE cannot be read ({error.strerror}). "
             "Make it as docs/deploy.md says, readable by the account of this process."
         ) from error
-    keys = [line.strip() for line in lines if line.strip()]
     if not keys:
         raise ImproperlyConfigured(f"The file {path} of LAKEWARDEN_SECRET_KEY_FILE has no key.")
     return keys

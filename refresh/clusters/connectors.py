@@ -27,8 +27,7 @@ def read_password(path: str, *, below: Path) -> str:
         raise _refused(path, "is no absolute path. Give the whole path of the password's file")
     file = _inside(path, below)
     try:
-        mode = file.stat().st_mode
-        _check_mode(path, mode)
+        _check_mode(path, file.stat())
         with file.open("rb") as stream:
             content = stream.read(_LONGEST + 1)
     except OSError as error:
@@ -59,10 +58,13 @@ def _inside(path: str, below: Path) -> Path:
     )
 
 
-def _check_mode(path: str, mode: int) -> None:
+def _check_mode(path: str, found: os.stat_result) -> None:
+    """Refuse what others may read; what another account owns is read by way of a group."""
+    mode = found.st_mode
+    forbidden = _OTHERS if found.st_uid == os.geteuid() else _OTHERS & ~stat.S_IRGRP
     if not stat.S_ISREG(mode):
         raise _refused(path, "is no plain file. Put the password into one")
-    if mode & _OTHERS:
+    if mode & forbidden:
         raise _refused(
             path,
             f"may be read or changed by others (mode {stat.S_IMODE(mode):04o}). Take that away "

@@ -1,5 +1,7 @@
 """What a table must keep for those who read its changes, and for how long."""
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -32,3 +34,11 @@ def hold_of(
         return None
     since = max(position_at, read_at or position_at)
     return Hold(position_at, is_capped=now - since > HOLD)
+
+
+def capped_by_lake(holds: Iterable[tuple[str, Hold | None]]) -> Iterator[tuple[str, int]]:
+    """Yield how many readers of each lake have a hold that is capped; 0 where none has."""
+    found: Counter[str] = Counter()
+    for lake, hold in holds:
+        found[lake] += bool(hold and hold.is_capped)
+    yield from sorted(found.items())

@@ -3,13 +3,13 @@
 Who keeps layers sees every table, so their definitions hide nothing from who reads them.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 
 import django_filters as filters
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from pipelines.cdc.control.selectors.pipelines import check_lake_staff, check_some_staff
+from pipelines.commits.domain.holds import capped_by_lake
 from pipelines.incremental.domain.lineage import Flow
 from pipelines.incremental.domain.states import LayerState
 from pipelines.models import Layer, LayerAdvance, LayerSource
@@ -169,10 +169,7 @@ def _lags() -> Iterator[Sample]:
 
 def _capped() -> Iterator[Sample]:
     rows = LayerSource.objects.select_related("layer").filter(is_static=False)
-    found: Counter[str] = Counter()
-    for one in rows:
-        found[one.layer.lake] += bool(one.hold and one.hold.is_capped)
-    for lake, n_capped in sorted(found.items()):
+    for lake, n_capped in capped_by_lake((one.layer.lake, one.hold) for one in rows):
         yield {"lake": lake}, float(n_capped)
 
 

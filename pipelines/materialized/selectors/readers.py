@@ -1,12 +1,11 @@
 """Says what sources of materializations must keep of their old versions, and for how long."""
 
-from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC
 
 from django.utils import timezone
 
-from pipelines.commits.domain.holds import Hold, hold_of
+from pipelines.commits.domain.holds import Hold, capped_by_lake, hold_of
 from pipelines.commits.domain.hudi_timeline import instant_at
 from pipelines.models import Materialization
 from portal.access.gauges import Gauge, Sample, register_gauge
@@ -56,9 +55,6 @@ def table_readers(table: TableName) -> list[ChangeReader]:
 
 
 def _capped() -> Iterator[Sample]:
-    found: Counter[str] = Counter()
-    for row in Materialization.objects.order_by("pk"):
-        hold = hold_on_facts(row)
-        found[row.lake] += bool(hold and hold.is_capped)
-    for lake, n_capped in sorted(found.items()):
+    rows = Materialization.objects.order_by("pk")
+    for lake, n_capped in capped_by_lake((row.lake, hold_on_facts(row)) for row in rows):
         yield {"lake": lake}, float(n_capped)

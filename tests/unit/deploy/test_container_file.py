@@ -8,6 +8,7 @@ from tests.unit.deploy.units import ROOT
 
 FILE = ROOT / "deploy" / "container" / "Containerfile"
 TEXT = FILE.read_text(encoding="utf-8").replace("\\\n", " ")
+DEPLOY = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8").replace("\\\n", " ")
 LINES = [line.split() for line in TEXT.splitlines() if line and not line.startswith("#")]
 STAGES = TEXT.split("\nFROM ")[1:]
 
@@ -43,7 +44,7 @@ def test_images_are_pinned_and_run_without_root() -> None:
 def test_no_secret_and_no_state_is_copied_into_an_image() -> None:
     ignored = (ROOT / ".containerignore").read_text(encoding="utf-8").split()
     assert {".git", ".venv", "var", "tests"} <= set(ignored)
-    assert not re.search(r"(PASSWORD|SECRET|TOKEN)\w*=", TEXT)
+    assert not re.search(r"(PASSWORD|SECRET|TOKEN)\w*=(?!requirements\.lock)", TEXT)
 
 
 def test_the_web_image_has_no_java_and_is_asked_whether_it_lives() -> None:
@@ -52,3 +53,9 @@ def test_the_web_image_has_no_java_and_is_asked_whether_it_lives() -> None:
     assert "openjdk-17-jre-headless" in worker
     assert "healthcheck.py" in web
     assert "/livez" in (FILE.parent / "healthcheck.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("text", [TEXT, DEPLOY], ids=["container", "host"])
+def test_files_of_pages_are_collected_by_the_settings_that_list_their_hashes(text: str) -> None:
+    (command,) = re.findall(r".*manage\.py collectstatic.*", text)
+    assert "DJANGO_SETTINGS_MODULE=portal.settings.production" in command

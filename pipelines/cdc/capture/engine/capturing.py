@@ -106,8 +106,9 @@ class Capture:
         if last is not None and last.epoch > self._config.epoch:
             raise RuleViolation(
                 "cdc.epoch",
-                f"The changelog is in epoch {last.epoch}, the source says {self._config.epoch}; an "
-                "epoch never goes back.",
+                f"The changelog is in epoch {last.epoch}, the pipeline in {self._config.epoch}: "
+                "its tables were loaded again after the backup from which the portal's database "
+                "was restored. Press Load every table again, until the capture goes on.",
             )
         is_new = last is None or last.epoch < self._config.epoch
         position = self._source.position() if is_new or last is None else last

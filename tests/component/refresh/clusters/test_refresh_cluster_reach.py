@@ -12,6 +12,7 @@ from django.urls import reverse
 from portal.lake.errors import NotAllowed, PortalError
 from refresh.clusters.services.clusters import Actor, cluster_read
 from refresh.clusters.services.editing import cluster_edit
+from refresh.clusters.services.front_ends import login_of
 from refresh.clusters.services.reach import ANYWHERE, Reach, cluster_password
 from refresh.clusters.services.trial import ClusterParams, cluster_test
 from refresh.models import Cluster
@@ -155,3 +156,29 @@ def test_a_file_of_the_directory_is_read_and_told_of(tmp_path: Path, settings: A
     assert cluster_password(str(settings.LAKEWARDEN_PASSWORD_DIR / "bi")) == "secret"
     assert "cannot be read" in refusal(settings.LAKEWARDEN_PASSWORD_DIR / "absent")
     assert "is no plain file" in refusal(settings.LAKEWARDEN_PASSWORD_DIR)
+
+
+def test_a_file_of_another_owner_is_read_by_a_group_that_cannot_write_it(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files of root that web and refresh worker read, as docs/deploy.md makes them."""
+    file = Path(secret(settings))
+    another = file.stat().st_uid + 1
+    for mode, is_read in ((0o640, True), (0o660, False), (0o644, False)):
+        file.chmod(mode)
+        with monkeypatch.context() as patched:
+            patched.setattr("os.geteuid", lambda: another)
+            if is_read:
+                assert cluster_password(str(file)) == "secret"
+            else:
+                assert "may be read or changed by others" in refusal(file)
+        assert "may be read or changed by others" in refusal(file)
+
+
+def test_a_password_that_was_replaced_is_sent_at_the_next_connection(
+    cluster: RunningCluster, settings: Any
+) -> None:
+    row = row_of(cluster, settings.LAKEWARDEN_PASSWORD_DIR, only=1)
+    assert login_of(row).password == "secret"
+    Path(row.password_file).write_text("the-next-one\n", encoding="utf-8")
+    assert login_of(row).password == "the-next-one"

@@ -247,3 +247,16 @@ def test_plain_ldap_has_to_be_asked_for(ways: dict[str, Any]) -> None:
         ldap_of(ways, start_tls=False)
     plain = ldap_of(ways, start_tls=False, allow_plain=True)
     assert plain.sign_in("ada", PASSWORD) is not None
+
+
+def test_a_bind_password_that_is_replaced_counts_at_the_next_log_in(
+    ways: dict[str, Any], directory: LdapServer, tmp_path: Path, settings: Any
+) -> None:
+    file = tmp_path / "bind_password"
+    file.write_text("former\n", encoding="utf-8")
+    write(settings, {**ways, "ldap": {**ways["ldap"], "bind_password_file": str(file)}})
+    client, page = come("ada")
+    assert not is_in(client)
+    assert "cannot be asked" in page
+    file.write_text(f"{directory.password}\nformer\n", encoding="utf-8")
+    assert is_in(come("ada")[0])

@@ -286,3 +286,21 @@ def test_who_signs_out_is_shown_the_way_out_at_the_provider(
     assert away.startswith(provider.issuer)
     assert query_of(away)["post_logout_redirect_uri"] == f"{PORTAL}{reverse('ui:login')}"
     assert ada.http.get(away, timeout=20).status_code == 200
+
+
+def test_a_client_secret_that_is_replaced_counts_at_the_next_log_in(
+    ways: dict[str, Any], provider: OidcProvider, tmp_path: Path, settings: Any
+) -> None:
+    file = tmp_path / "client_secret"
+    file.write_text("former\n", encoding="utf-8")
+    ways["oidc"]["client_secret_file"] = str(file)
+    settings.LAKEWARDEN_SIGN_IN.unlink()
+    settings.LAKEWARDEN_SIGN_IN.write_text(json.dumps(ways), encoding="utf-8")
+    ada = walker("ada")
+    ada.walk()
+    assert not ada.is_in
+    right = provider.secret_file.read_text(encoding="utf-8")
+    file.write_text(f"{right}\nformer\n", encoding="utf-8")
+    again = walker("ada")
+    again.walk()
+    assert again.is_in
