@@ -48,7 +48,7 @@ Gate = tuple[str, Sequence[str], Mapping[str, str]]
 Job = tuple[str, str, Sequence[str]]
 """A tier, the name of the job's report, and what pytest is told to run."""
 _APART = "tests/integration/optimizer"
-_SECURED = ("tests/clusters/kerberos",)
+_SECURED = ("tests/clusters/kerberos", "tests/clusters/whole")
 PARTS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "integration": {
         "integration": ("tests/integration", f"--ignore={_APART}"),
