@@ -14,6 +14,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.paths import LakePath
 from portal.spark.kerberos import kerberos_environment, kerberos_settings
 from portal.spark.launch import driver_environment
+from portal.spark.masters.hadoop_conf import hadoop_environment
 from stack.kerberized_stack import KerberizedStack
 from stack.lake.session import iceberg_catalog
 from stack.places import spark_home
@@ -69,7 +70,8 @@ def _written(config: LakeConfig, db: str, place: LakePath, tmp_path: Path) -> st
             *(f"--conf={key}={value}" for key, value in settings.items()),
             *(str(Path(__file__).with_name("group_writer.py")), db, str(place)),
         ],
-        env={**driver_environment(config, {}), **kerberos_environment(config, tmp_path / "conf")},
+        env={**driver_environment(config, {}), **kerberos_environment(config)}
+        | hadoop_environment(config, tmp_path),
         cwd=tmp_path,
         capture_output=True,
         text=True,
