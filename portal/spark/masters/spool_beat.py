@@ -50,7 +50,7 @@ class SpoolBeat:
             # A file system that fails is seen by the job itself, which says so.
             with contextlib.suppress(PortalError):
                 self._spool.write_beat({"driver": self._driver, "jvm": self._jvm})
-            if self._driver % _BEATS_A_COPY == 0:
+            if self._driver % _BEATS_A_COPY == 1:
                 self._output.copy(self._spool)
 
     def _ask(self, ask: Callable[[], object]) -> None:

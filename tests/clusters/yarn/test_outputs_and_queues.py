@@ -124,7 +124,7 @@ def test_a_run_in_a_full_queue_says_so_and_is_ended_and_a_driver_that_died_is_re
     govern(replace(cluster_mode, spark_queues={"default": SINGLE}), settings, tmp_path)
     password = client_mode.metastore_db.password()
     first = started(Scan(password))
-    polled_until(first, lambda: bool(open_spool(first).read_beat()))
+    polled_until(first, lambda: bool(open_spool(first).read_output("stderr")))
     pids = yarn.node.container_pids()
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
