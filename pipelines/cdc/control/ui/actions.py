@@ -12,7 +12,7 @@ from pipelines.cdc.control.domain.plans import Choice
 from pipelines.cdc.control.domain.spec import columns_protected, protection_text
 from pipelines.cdc.control.domain.states import Desired
 from pipelines.cdc.control.selectors.pipelines import (
-    check_some_staff,
+    check_lake_staff,
     get_captured_table,
     get_pipeline_for_user,
 )
@@ -36,13 +36,13 @@ from pipelines.models import Pipeline
 from portal.access.actors import Actor
 from portal.access.fresh import is_fresh, require_fresh
 from portal.lake.errors import PortalError, StaleState
-from portal.ui.frame.context import person
+from portal.ui.frame.context import current_lake, person
 
 
 @require_http_methods(["GET", "POST"])
 def create_view(request: HttpRequest) -> HttpResponse:
     """Test a source (do=test), then create its pipeline (do=create)."""
-    check_some_staff(person(request))
+    check_lake_staff(person(request), current_lake(request))
     form = PipelineForm(request.POST if request.method == "POST" else None)
     report: TestReport | None = None
     if form.is_valid():
@@ -66,7 +66,7 @@ def create_topics_view(request: HttpRequest) -> HttpResponse:
 
     Nothing is created with columns that nobody has looked at.
     """
-    check_some_staff(person(request))
+    check_lake_staff(person(request), current_lake(request))
     form = NewTopicsForm(request.POST if request.method == "POST" else None)
     report: TestReport | None = None
     is_sample = False

@@ -16,6 +16,7 @@ from pipelines.cdc.control.selectors.pipelines import (
     PipelineFilter,
     PipelineRow,
     TableRow,
+    check_lake_staff,
     get_captured_table,
     get_pipeline_for_user,
     last_minutes,
@@ -88,6 +89,7 @@ TABLES = (
 @require_GET
 def pipelines(request: HttpRequest) -> HttpResponseBase:
     """List the pipelines, also as CSV."""
+    check_lake_staff(person(request), current_lake(request))
     chosen = PipelineFilter(request.GET, queryset=pipelines_for(person(request)))
     rows, now = filtered(chosen), timezone.now()
     if request.GET.get("format") == "csv":

@@ -215,7 +215,7 @@ def test_roles_are_read_once_for_a_person_and_once_for_a_list(people: People) ->
     assert len(queries) == 1
     with CaptureQueriesContext(connection) as queries:
         found = {one.username: one.roles_on(LAKE) for one in people_with_roles({"admin"})}
-    assert len(queries) == 3
+    assert len(queries) == 2
     assert found["ida"] == {"admin"}
     gone = User.objects.get(username="ida")
     gone.is_active = False

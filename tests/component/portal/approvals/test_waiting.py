@@ -139,7 +139,7 @@ def test_who_may_decide_is_read_with_their_roles_at_once(people: People) -> None
     with CaptureQueriesContext(connection) as queries:
         found = people_with_roles({"admin"}, also=["stan", "nobody"])
         roles = {one.username: one.roles_on("") for one in found}
-    assert len(queries) == 3  # people, their roles on all lakes, their roles on one
+    assert len(queries) == 2
     admins = {people.admin.username, people.second.username, people.third.username}
     assert set(roles) == admins | {people.stranger.username}
     assert roles[people.stranger.username] == frozenset()
