@@ -67,8 +67,6 @@ class KerberizedMetastore(Metastore):
             "metastore.kerberos.keytab.file": str(kdc.keytab("hive")),
             "metastore.cluster.delegation.token.renew-interval": f"{seconds}s",
             "metastore.cluster.delegation.token.max-lifetime": f"{seconds * 2}s",
-            # As it is where nobody switched it off: whoever reads the log must be let by proxy.
-            "hive.metastore.event.db.notification.api.auth": "true",
         }
         super().__init__(
             var,
@@ -93,9 +91,4 @@ class KerberizedMetastore(Metastore):
         return {
             **self.hdfs.lake_properties,
             "hadoop.user.group.static.mapping.overrides": GROUPS,
-            **{
-                f"hadoop.proxyuser.{name}.{what}": "*"
-                for name in ("lakewarden", "follower")
-                for what in ("hosts", "groups")
-            },
         }

@@ -1,7 +1,7 @@
 """Says before a purge begins whether the portal's account may delete all that is in a backup.
 
-What was moved keeps the rights of its owner. A purge that is refused amid its files would leave a
-backup that can neither be restored nor purged.
+What was moved keeps the rights of its owner. A purge that is refused in the middle would leave
+a backup that can neither be restored nor purged.
 """
 
 from collections.abc import Sequence
