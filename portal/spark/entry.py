@@ -76,6 +76,8 @@ def _run(
     spool.write_manifest(manifest)
     if job is not None:
         _stop(job.spark)
+    if isinstance(beating, SpoolBeat):
+        beating.close()
     return 0 if manifest["outcome"] == "done" else 1
 
 

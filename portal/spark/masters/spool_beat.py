@@ -6,13 +6,13 @@ last change that it saw.
 
 import contextlib
 import threading
-import time
 from collections.abc import Callable
 
 from portal.lake.errors import PortalError
 from portal.spark.spool import Spool
 
 BEAT_SECONDS = 5.0
+_CLOSE_SECONDS = 30.0
 
 
 class SpoolBeat:
@@ -24,6 +24,8 @@ class SpoolBeat:
     def __init__(self, spool: Spool, *, seconds: float = BEAT_SECONDS) -> None:
         self._spool = spool
         self._seconds = seconds
+        self._stop = threading.Event()
+        self._threads: list[threading.Thread] = []
         self._driver = 0
         self._jvm: int | None = None
         self._start(self._beat)
@@ -33,20 +35,30 @@ class SpoolBeat:
         self._jvm = 0
         self._start(lambda: self._ask(ask))
 
+    def close(self) -> None:
+        """Stop beating, and wait for a beat that is on its way; twice is harmless.
+
+        A thread that is in the client of HDFS when Python ends aborts the process, and YARN would
+        call a driver failed that has done its work.
+        """
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(timeout=_CLOSE_SECONDS)
+
     def _start(self, target: Callable[[], None]) -> None:
-        threading.Thread(target=target, name="heartbeat", daemon=True).start()
+        thread = threading.Thread(target=target, name="heartbeat", daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
     def _beat(self) -> None:
-        while True:
-            time.sleep(self._seconds)
+        while not self._stop.wait(self._seconds):
             self._driver += 1
             # A file system that fails is seen by the job itself, which says so.
             with contextlib.suppress(PortalError):
                 self._spool.write_beat({"driver": self._driver, "jvm": self._jvm})
 
     def _ask(self, ask: Callable[[], object]) -> None:
-        while True:
-            time.sleep(self._seconds)
+        while not self._stop.wait(self._seconds):
             # The job itself meets a JVM that has gone, and says so.
             with contextlib.suppress(Exception):
                 ask()
