@@ -79,6 +79,8 @@ def _run(
     spool.write_manifest(manifest)
     if job is not None:
         _stop(job.spark)
+    if isinstance(beating, SpoolBeat):
+        beating.close()
     if output is not None:
         output.copy_last(spool)
     return 0 if manifest["outcome"] == "done" else 1

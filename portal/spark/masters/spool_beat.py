@@ -8,7 +8,6 @@ last change that it saw.
 
 import contextlib
 import threading
-import time
 from collections.abc import Callable
 
 from portal.lake.errors import PortalError
@@ -17,6 +16,7 @@ from portal.spark.spool import Spool
 
 BEAT_SECONDS = 5.0
 _BEATS_A_COPY = 2
+_CLOSE_SECONDS = 30.0
 
 
 class SpoolBeat:
@@ -31,6 +31,8 @@ class SpoolBeat:
         self._spool = spool
         self._output = output
         self._seconds = seconds
+        self._stop = threading.Event()
+        self._threads: list[threading.Thread] = []
         self._driver = 0
         self._jvm: int | None = None
         self._start(self._beat)
@@ -40,12 +42,23 @@ class SpoolBeat:
         self._jvm = 0
         self._start(lambda: self._ask(ask))
 
+    def close(self) -> None:
+        """Stop beating, and wait for a beat that is on its way; twice is harmless.
+
+        A thread that is in the client of HDFS when Python ends aborts the process, and YARN would
+        call a driver failed that has done its work.
+        """
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(timeout=_CLOSE_SECONDS)
+
     def _start(self, target: Callable[[], None]) -> None:
-        threading.Thread(target=target, name="heartbeat", daemon=True).start()
+        thread = threading.Thread(target=target, name="heartbeat", daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
     def _beat(self) -> None:
-        while True:
-            time.sleep(self._seconds)
+        while not self._stop.wait(self._seconds):
             self._driver += 1
             # A file system that fails is seen by the job itself, which says so.
             with contextlib.suppress(PortalError):
@@ -54,8 +67,7 @@ class SpoolBeat:
                 self._output.copy(self._spool)
 
     def _ask(self, ask: Callable[[], object]) -> None:
-        while True:
-            time.sleep(self._seconds)
+        while not self._stop.wait(self._seconds):
             # The job itself meets a JVM that has gone, and says so.
             with contextlib.suppress(Exception):
                 ask()
