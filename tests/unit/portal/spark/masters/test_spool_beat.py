@@ -6,6 +6,7 @@ from pathlib import Path
 
 from portal.connectors.local_filesystem import LocalFileSystem
 from portal.lake.paths import LakePath
+from portal.spark.masters.driver_output import DriverOutput
 from portal.spark.masters.spool_beat import SpoolBeat
 from portal.spark.spool import Spool
 
@@ -24,7 +25,8 @@ class SlowSpool(Spool):
 
 def test_a_beat_on_its_way_is_waited_for_and_none_follows(tmp_path: Path) -> None:
     spool = SlowSpool(LocalFileSystem(), LakePath.parse(f"file:{tmp_path}"))
-    beat = SpoolBeat(spool, seconds=0.01)
+    no_process = 0
+    beat = SpoolBeat(spool, DriverOutput(no_process), seconds=0.01)
     assert spool.begun.wait(10)
     closing = threading.Thread(target=beat.close)
     closing.start()
