@@ -21,6 +21,8 @@ def visible_to(user: User, *, prefix: str = "", owners: Sequence[str] = ("owner"
     """
     if not user.is_authenticated:
         return Q(pk__in=[])
+    if user.staffed_lakes is None:
+        return Q()  # before it is asked what is theirs, which costs two queries
     mine = Q()
     for column in owners:
         mine |= Q(**{f"{prefix}{column}": user.username})
