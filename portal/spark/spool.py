@@ -19,6 +19,9 @@ from portal.lake.paths import LakePath
 
 _REQUEST = "request.json"
 _MANIFEST = "manifest.json"
+# A client turns to the NameNodes in their order: the one that froze may be the second of two, and
+# comes first again in the next turn.
+_MORE_TRIES = 2
 _CONTROL = "control.json"
 _PROGRESS = "progress-"
 _PASSING = "· "
@@ -180,17 +183,20 @@ class Spool:
         return self._read(name)
 
     def _write(self, name: str, data: Mapping[str, Any]) -> None:
-        """Write a file; once more where nothing answered, or a run's result would be lost.
+        """Write a file; again where nothing answered, or a run's result would be lost.
 
-        The second call goes to the other NameNode, and writing the same again changes nothing.
+        Writing the same again changes nothing.
         """
         path, content = self.root.child(name), _dump(data)
-        try:
-            self.fs.replace(path, content)
-        except ExternalFailure as error:
-            if error.code != FAILED:
-                raise
-            self.fs.replace(path, content)
+        for _ in range(_MORE_TRIES):
+            try:
+                self.fs.replace(path, content)
+            except ExternalFailure as error:
+                if error.code != FAILED:
+                    raise
+            else:
+                return
+        self.fs.replace(path, content)
 
     def _read(self, name: str) -> dict[str, Any]:
         text = self.fs.read(self.root.child(name))

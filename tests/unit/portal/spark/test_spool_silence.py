@@ -17,9 +17,11 @@ MANIFEST: dict[str, Any] = {"outcome": "done", "error": None, "result": {"n": 1}
 @pytest.mark.parametrize("sent", [True, False])
 def test_a_result_is_written_again_after_silence(tmp_path: Path, *, sent: bool) -> None:
     root = LakePath("file", "", str(tmp_path))
-    fs = losing(LocalFileSystem(), "replace", error=no_name_node(), sent=sent)
+    first = losing(LocalFileSystem(), "replace", error=no_name_node(), sent=sent)
+    fs = losing(first, "replace", error=no_name_node(), sent=False)
     Spool(fs, root).write_manifest(MANIFEST)
     assert fs.is_struck
+    assert first.is_struck
     assert Spool(LocalFileSystem(), root).read_manifest() == MANIFEST
 
 
