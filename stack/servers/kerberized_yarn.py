@@ -1,34 +1,52 @@
-"""YARN of a secured cluster: both daemons log in, and applications run with delegation tokens."""
+"""YARN of a secured cluster: both daemons log in, and so do clients of their web services.
 
+Applications run with delegation tokens.
+"""
+
+import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
+from requests.auth import AuthBase
+
+from portal.connectors.kerberos.negotiate import Negotiate
+from portal.connectors.kerberos.settings import Kerberos
 from stack.ledger import Ledger
 from stack.process import LOOPBACK
-from stack.servers.kdc import HOST
+from stack.servers.kdc import HOST, Kdc
 from stack.servers.metastore import site_xml
 from stack.servers.security import SecuredFiles
-from stack.servers.yarn import NodeManager, ResourceManager, YarnCluster
+from stack.servers.yarn import USER, NodeManager, ResourceManager, YarnCluster
 
 
 class _SecuredManager(ResourceManager):
-    """A ResourceManager that finds the realm."""
+    """A ResourceManager that finds the realm, and wants to know who asks."""
 
-    java_options = ""
+    host = HOST
+    kdc: Kdc
 
     def environment(self) -> Mapping[str, str]:
         """Return the environment with the realm."""
-        return {**super().environment(), "JAVA_TOOL_OPTIONS": self.java_options}
+        return {**super().environment(), "JAVA_TOOL_OPTIONS": self.kdc.java_options}
+
+    def proof(self) -> AuthBase:
+        """Return the portal's own."""
+        return _proof(self.kdc)
 
 
 class _SecuredNode(NodeManager):
-    """A NodeManager that finds the realm."""
+    """A NodeManager that finds the realm, and wants to know who asks."""
 
-    java_options = ""
+    host = HOST
+    kdc: Kdc
 
     def environment(self) -> Mapping[str, str]:
         """Return the environment with the realm."""
-        return {**super().environment(), "JAVA_TOOL_OPTIONS": self.java_options}
+        return {**super().environment(), "JAVA_TOOL_OPTIONS": self.kdc.java_options}
+
+    def proof(self) -> AuthBase:
+        """Return the portal's own."""
+        return _proof(self.kdc)
 
 
 class KerberizedYarn(YarnCluster):
@@ -39,7 +57,7 @@ class KerberizedYarn(YarnCluster):
         self.hdfs = hdfs
         manager = _SecuredManager(var, ledger=ledger, conf=self.conf)
         node = _SecuredNode(var, ledger=ledger, conf=self.conf)
-        manager.java_options = node.java_options = hdfs.security.kdc.java_options
+        manager.kdc = node.kdc = hdfs.security.kdc
         self.manager, self.node = manager, node
 
     @property
@@ -55,11 +73,23 @@ class KerberizedYarn(YarnCluster):
 
     def _write(self) -> None:
         super()._write()
+        secret = self.conf / "web.secret"
+        secret.touch(mode=0o600)
+        secret.write_text(secrets.token_hex(32), encoding="utf-8")
+        http, kdc = "hadoop.http.authentication.", self.hdfs.security.kdc
         secured = {
             **self.hdfs.lake_properties,
             "fs.defaultFS": self.default_fs,
             "hadoop.tmp.dir": str(self.conf / "tmp"),
             "hadoop.user.group.static.mapping.overrides": "yarn=yarn;lakewarden=supergroup",
+            "hadoop.http.filter.initializers": (
+                "org.apache.hadoop.security.AuthenticationFilterInitializer"
+            ),
+            f"{http}type": "kerberos",
+            f"{http}kerberos.principal": kdc.principal(f"HTTP/{HOST}"),
+            # The key of the web server stands beside that of HDFS.
+            f"{http}kerberos.keytab": str(kdc.keytab("hdfs")),
+            f"{http}signature.secret.file": str(secret),
         }
         # Hadoop's own defaults of HDFS count for more than core-site.xml.
         for name in ("core-site.xml", "hdfs-site.xml"):
@@ -75,6 +105,14 @@ class KerberizedYarn(YarnCluster):
             f"{nm}keytab": keytab,
             # Reading logs as their owner needs Hadoop's native library here, which no jar has.
             "yarn.log-aggregation-enable": "false",
-            # Its web pages would ask for Kerberos, too.
-            f"{rm}webapp.delegation-token-auth-filter.enabled": "false",
         }
+
+
+def _proof(kdc: Kdc) -> Negotiate:
+    portal = Kerberos(
+        principal=kdc.principal(USER),
+        keytab=str(kdc.keytab(USER)),
+        metastore_principal=kdc.principal(f"hive/{HOST}"),
+        krb5_conf=str(kdc.conf),
+    )
+    return Negotiate(portal, kdc.principal(f"HTTP/{HOST}"))

@@ -4,15 +4,17 @@ Two JVMs, so that a test can stop the node alone. Containers are ordinary proces
 in process groups of their own: `NodeManager.container_pids` finds them.
 """
 
-import json
 import os
 import signal
 import time
-import urllib.request
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import requests
+from requests.auth import AuthBase
+
+from portal.lake.errors import PortalError
 from stack.errors import StackError
 from stack.ledger import Ledger
 from stack.places import JARS, spark_home
@@ -36,6 +38,7 @@ class _Yarn(Server):
 
     main = ""
     heap = "256m"
+    host = LOOPBACK
 
     def __init__(self, var: Path, *, ledger: Ledger, conf: Path) -> None:
         super().__init__(var, ledger=ledger)
@@ -55,12 +58,17 @@ class _Yarn(Server):
 
     def get(self, path: str) -> dict[str, object]:
         """Return what its web service says at a path; empty while it does not answer."""
-        url = f"http://{LOOPBACK}:{self.port}/ws/v1/{path}"
         try:
-            with urllib.request.urlopen(url, timeout=5) as answer:
-                return dict(json.load(answer))
-        except (OSError, ValueError):
+            answer = requests.get(
+                f"http://{self.host}:{self.port}/ws/v1/{path}", auth=self.proof(), timeout=5
+            )
+            return dict(answer.json()) if answer.ok else {}
+        except (OSError, ValueError, PortalError):
             return {}
+
+    def proof(self) -> AuthBase | None:
+        """Return how a client of its web service says who it is; None: it does not."""
+        return None
 
 
 class ResourceManager(_Yarn):

@@ -34,8 +34,8 @@ _STEPS = {
         "(kvno), and export it again"
     ),
     "kerberos.service": (
-        "the KDC knows no such service. Compare metastore_principal and thrift_host in "
-        "lakes.json with the service's keytab"
+        "the KDC knows no such service. Compare metastore_principal and thrift_host, or the "
+        "service's name in hadoop_conf, with the service's keytab"
     ),
     "kerberos.expired": (
         "the ticket, the principal or its key has expired, so no new ticket can be had. Compare "

@@ -167,10 +167,12 @@ def _spark(config: LakeConfig) -> _Answer:
 
 
 def _yarn(config: LakeConfig) -> _Answer:
-    """Ask YARN's web service, which follows and ends applications; it is told a name alone."""
+    """Ask YARN's web service, which follows and ends applications."""
     manager = ResourceManager.of(config)
     found = manager.service()
     detail = f"YARN {found.version}: {found.state}, {found.ha_state or 'no high availability'}"
+    if manager.is_proven:
+        return _Answer(_who(config), detail)
     return _Answer(f"{manager.user or getpass.getuser()} (not verified)", detail)
 
 

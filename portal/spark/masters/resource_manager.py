@@ -4,10 +4,14 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Any, ClassVar, Self
+from urllib.parse import urlsplit
 
 import requests
 
+from portal.connectors.kerberos.negotiate import Negotiate
+from portal.connectors.kerberos.settings import Kerberos
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
 from portal.spark.masters.application import Application
@@ -39,14 +43,34 @@ class Service:
     version: str
 
 
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """As whom the portal comes where a web service asks for it."""
+
+    kerberos: Kerberos
+    principal: str
+    """Of the web service; empty: the usual one, `HTTP/_HOST` of the portal's realm."""
+
+    def for_host(self, host: str) -> Negotiate:
+        """Return what proves the portal's name to the web service of a host."""
+        realm = self.kerberos.principal.rpartition("@")[2]
+        service = self.principal or f"HTTP/_HOST@{realm}"
+        return Negotiate(self.kerberos, service.replace("_HOST", host.lower()))
+
+
 class ResourceManager:
     """The web service of one YARN: that of the member which leads."""
 
     name: ClassVar[str] = "YARN"
 
-    def __init__(self, addresses: tuple[str, ...], *, user: str | None) -> None:
+    def __init__(
+        self, addresses: tuple[str, ...], *, user: str | None, proof: Proof | None = None
+    ) -> None:
         self._addresses = addresses
+        self._proof = proof
         self.user = user
+        self.is_proven = False
+        """Whether it asked for a proof of the name, and got one."""
 
     @classmethod
     def of(cls, config: LakeConfig) -> Self:
@@ -65,8 +89,10 @@ class ResourceManager:
                 retryable=False,
             )
         kerberos = config.kerberos
+        principal = config.hadoop_conf.get(f"{_WEB}spnego-principal", "")
         # Its web service takes this name for granted where it asks for no proof.
-        return cls(found, user=config.hadoop_user or (kerberos.user if kerberos else None))
+        user = config.hadoop_user or (kerberos.user if kerberos else None)
+        return cls(found, user=user, proof=Proof(kerberos, principal) if kerberos else None)
 
     def service(self) -> Service:
         """Return what the leading ResourceManager says of itself."""
@@ -92,7 +118,7 @@ class ResourceManager:
         url = f"{found['node']}/ws/v1/node/containerlogs/{found['container']}/{name}"
         try:
             answer = self._request("GET", url, {"size": str(-n_bytes)})
-        except requests.RequestException:
+        except (requests.RequestException, ExternalFailure):
             return b""
         return answer.content[-n_bytes:] if answer.ok and not answer.is_redirect else b""
 
@@ -123,9 +149,13 @@ class ResourceManager:
         if wants_proof:
             raise ExternalFailure(
                 "yarn.wants_proof",
-                f"YARN's web service asks for Kerberos (SPNEGO): {'; '.join(reasons)}. The portal "
-                "gives it a name alone. Set hadoop.http.authentication.type to simple for its web "
-                "service, and let nobody but the portal's hosts reach it.",
+                f"YARN's web service asks for Kerberos (SPNEGO): {'; '.join(reasons)}. "
+                + (
+                    f"It refused {self._proof.kerberos.principal}. Compare {_WEB}spnego-principal "
+                    "of hadoop_conf and its keytab with the KDC; its log has the reason."
+                    if self._proof
+                    else "Give the lake a principal and a keytab (kerberos in lakes.json)."
+                ),
                 service="yarn",
                 retryable=False,
             )
@@ -144,9 +174,11 @@ class ResourceManager:
         query: Mapping[str, str] | None,
         body: Mapping[str, str] | None = None,
     ) -> requests.Response:
+        """Ask with the name alone, and with a proof of it where that is wanted."""
         with requests.Session() as session:
             session.trust_env = False  # no proxy of the host, and no password from a .netrc
-            return session.request(
+            ask = partial(
+                session.request,
                 method,
                 url,
                 params={**(query or {}), **({"user.name": self.user} if self.user else {})},
@@ -155,6 +187,11 @@ class ResourceManager:
                 timeout=(_CONNECT_SECONDS, _ANSWER_SECONDS),
                 allow_redirects=False,
             )
+            answer = ask()
+            if answer.status_code == _UNAUTHORIZED and self._proof is not None:
+                answer = ask(auth=self._proof.for_host(urlsplit(url).hostname or ""))
+                self.is_proven = answer.status_code != _UNAUTHORIZED
+            return answer
 
 
 def _is_standby(answer: requests.Response) -> bool:

@@ -8,15 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import requests
 
 from portal.connectors.lake_config import LakeConfig
+from portal.connectors.reach.lake_check import check_lake
+from portal.lake.errors import ExternalFailure
 from portal.spark.kerberos import kerberos_environment, kerberos_settings
 from portal.spark.launch import driver_environment
 from portal.spark.masters.hadoop_conf import HADOOP_CONFIGURATION, hadoop_environment
+from portal.spark.masters.resource_manager import ResourceManager
 from stack.cluster_assets import fetch_clusters
 from stack.kerberized_stack import KerberizedStack
 from stack.lake.session import ICEBERG, iceberg_catalog
 from stack.places import spark_home
+from stack.servers.kdc import HOST, REALM
 from stack.servers.kerberized import KerberizedHdfs
 from stack.servers.kerberized_yarn import KerberizedYarn
 from stack.servers.yarn import yarn_settings
@@ -26,18 +31,51 @@ _WAIT_SECONDS = 2 * TOKEN_SECONDS + 5
 _MODES = ("client", "cluster")
 
 
-@pytest.fixture
-def yarn(secured: KerberizedStack, monkeypatch: pytest.MonkeyPatch) -> Iterator[KerberizedYarn]:
+@pytest.fixture(scope="module")
+def yarn(secured: KerberizedStack) -> Iterator[KerberizedYarn]:
     """A secured YARN over the secured HDFS."""
     fetch_clusters()
     assert isinstance(secured.hdfs, KerberizedHdfs)
     cluster = KerberizedYarn(secured.var, ledger=secured.ledger, hdfs=secured.hdfs)
-    monkeypatch.delenv(HADOOP_CONFIGURATION, raising=False)
-    try:
-        cluster.start()
-        yield cluster
-    finally:
-        cluster.stop()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv(HADOOP_CONFIGURATION, raising=False)
+        try:
+            cluster.start()
+            yield cluster
+        finally:
+            cluster.stop()
+
+
+@pytest.fixture
+def config(secured: KerberizedStack, yarn: KerberizedYarn) -> LakeConfig:
+    """The lake with YARN as Spark's master."""
+    lake = secured.config()
+    hadoop_conf = {**lake.hadoop_conf, **yarn.client_properties}
+    return replace(lake, spark_master="yarn", hadoop_conf=hadoop_conf)
+
+
+def test_the_web_service_gets_a_proof_of_who_asks(config: LakeConfig, yarn: KerberizedYarn) -> None:
+    address = f"http://{HOST}:{yarn.manager.port}/ws/v1/cluster/info?user.name=lakewarden"
+    assert requests.get(address, timeout=10).status_code == 401, "a name alone is not enough"
+    manager = ResourceManager.of(config)
+    assert (manager.service().state, manager.is_proven) == ("STARTED", True)
+    assert manager.tagged("lw-nothing") == []
+    with pytest.raises(ExternalFailure, match="HTTP 404"):
+        manager.kill("application_1_0001")
+    (row,) = [row for row in check_lake(config) if row.system == "Spark master"]
+    assert (row.as_whom, row.advice) == (f"lakewarden@{REALM}", "")
+
+
+def test_a_web_service_that_gets_no_proof_is_told_of(config: LakeConfig) -> None:
+    nobody = ResourceManager.of(replace(config, kerberos=None, hadoop_user="lakewarden"))
+    with pytest.raises(ExternalFailure, match=r"kerberos in lakes\.json") as found:
+        nobody.service()
+    assert found.value.code == "yarn.wants_proof"
+    name = "yarn.resourcemanager.webapp.spnego-principal"
+    other = {**config.hadoop_conf, name: f"HTTP/elsewhere@{REALM}"}
+    with pytest.raises(ExternalFailure, match=f"HTTP/elsewhere@{REALM}") as found:
+        ResourceManager.of(replace(config, hadoop_conf=other)).service()
+    assert found.value.code == "kerberos.service"
 
 
 def _settings(config: LakeConfig, mode: str) -> dict[str, str]:
@@ -80,11 +118,8 @@ def _submit(config: LakeConfig, mode: str, db: str, folder: Path) -> subprocess.
 
 
 def test_programs_on_yarn_write_on_after_their_tokens_are_over(
-    secured: KerberizedStack, yarn: KerberizedYarn, tmp_path: Path
+    config: LakeConfig, yarn: KerberizedYarn, tmp_path: Path
 ) -> None:
-    lake = secured.config()
-    hadoop_conf = {**lake.hadoop_conf, **yarn.client_properties}
-    config = replace(lake, spark_master="yarn", hadoop_conf=hadoop_conf)
     names = {mode: f"{mode}_{uuid.uuid4().hex[:8]}" for mode in _MODES}
     running = {mode: _submit(config, mode, db, tmp_path / mode) for mode, db in names.items()}
     said = {mode: program.communicate(timeout=500)[0] for mode, program in running.items()}
