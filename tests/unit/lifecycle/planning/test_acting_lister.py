@@ -38,7 +38,7 @@ def executors() -> Executors:
 
 @pytest.fixture
 def job(executors: Executors) -> Any:
-    config = SimpleNamespace(as_dict=dict)
+    config = SimpleNamespace(as_dict=dict, kerberos=None)
     return SimpleNamespace(config=config, spark=SimpleNamespace(sparkContext=executors))
 
 
