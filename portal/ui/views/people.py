@@ -120,7 +120,8 @@ def _page(
         "page": page,
         "people": [named(row) for row in page.rows],
         "may_close": is_admin,
-        "form": form if is_admin and several_lakes() else None,
+        # Whoever sent it, also with one lake, is told what was wrong with it.
+        "form": form if is_admin and (several_lakes() or form.is_bound) else None,
     }
     return render(request, "portal/people.html", context, status=status)
 
