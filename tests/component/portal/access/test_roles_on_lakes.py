@@ -238,7 +238,7 @@ def test_a_role_is_granted_and_taken_with_a_record_on_its_lake(
     for role, error in (
         ("admin", NotAllowed),
         (f"admin@{LAKE}", NotAllowed),
-        ("operator@mane", RuleViolation),
+        ("operator@mainn", RuleViolation),
         ("king", RuleViolation),
     ):
         with pytest.raises(error):
@@ -257,7 +257,7 @@ def test_the_command_grants_and_takes_and_refuses_in_words(people: People) -> No
     call_command("person_role", "take", "--user", "olga", "--role", f"admin@{OTHER}", *why)
     assert not User.objects.get(username="olga").grants
     for user, role, said in (
-        ("olga", "admin@mane", "There is: archive, main"),
+        ("olga", "admin@mainn", "There is: archive, main"),
         ("olga", "king", "Give admin or operator"),
         ("nobody", "admin", "no account"),
     ):

@@ -72,6 +72,6 @@ def test_what_is_no_role_is_refused_with_what_is_one(text: str) -> None:
 )
 def test_an_unknown_lake_is_refused_with_the_next_step(lakes: tuple[str, ...], said: str) -> None:
     with pytest.raises(RuleViolation, match=f"{said}.*lakes.json") as refused:
-        check_lake(RoleGrant(OPERATOR, "mane"), lakes=lakes)
+        check_lake(RoleGrant(OPERATOR, "mainn"), lakes=lakes)
     assert refused.value.code == "person.lake"
     check_lake(RoleGrant(OPERATOR), lakes=lakes)
