@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, InterfaceError, connection
 from django.utils import timezone
 
 from portal.log_context import bound
@@ -66,9 +66,6 @@ class Loops:
     def _run(self, loop: Loop) -> None:
         while not self._stop.is_set():
             with bound(task=loop.name):
-                if self._watch.is_former():
-                    self._stop.set()
-                    break
                 self._turn(loop)
             self._stop.wait(loop.seconds)
         connection.close()
@@ -76,11 +73,17 @@ class Loops:
     def _turn(self, loop: Loop) -> None:
         """One turn; the outer door of a loop, so an unexpected error costs one turn only."""
         try:
+            if self._watch.is_former():
+                self._stop.set()
+                return
             now = timezone.now()
             if lease_take(loop.lease, holder=self._holder, length=LEASE, now=now) is not None:
                 loop.turn(now)
-        except DatabaseError as error:
+        except (DatabaseError, InterfaceError) as error:
+            # The second is what a driver says of a line that it has lost already.
             _log.warning("%s: the database did not answer: %s", loop.name, error)
             connection.close()
         except Exception:
             _log.exception("%s: a turn failed", loop.name)
+            # A line that a turn lost without a word is lost for the next one, too.
+            connection.close()

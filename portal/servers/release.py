@@ -7,7 +7,7 @@ go on: most can be read, and who must act is told by the error of the database.
 import logging
 import time
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, InterfaceError, connection
 from django.db.migrations.loader import MigrationLoader
 
 LOOK_SECONDS = 30.0
@@ -46,7 +46,7 @@ class ReleaseWatch:
     def _look(self) -> bool:
         try:
             newer = newer_migrations()
-        except DatabaseError as error:
+        except (DatabaseError, InterfaceError) as error:
             _log.warning("the database was not asked for its migrations: %s", error)
             connection.close()
             return False

@@ -39,22 +39,27 @@ def run_settle(run: Run, kind: RunKind, *, holder: str) -> None:
     Every part is safe to repeat: a worker that dies leaves SETTLING, the next one does it again.
     """
     now = timezone.now()
+    is_unchecked = kind.acting
     try:
         with beating(run, holder=holder):
             _end_unstored(run, now=now)
             _end_on_cluster(run, now=now)
             manifest = manifest_of(run)
             _settle_lake(run, kind)
+            is_unchecked = False
             kind.ingest(run, manifest)
     except DataSafetyError as error:
         fail_unsafe(run, error, now=now)
     except ExternalFailure as error:
-        if not error.retryable or (not kind.acting and run.n_settles >= MAX_SETTLES):
-            _close(run, RunState.FAILED, error=error.as_dict(), now=now)
-        else:
+        # A key or a right that is wrong now may be mended, so a run that acts is tried some times.
+        may_pass = error.retryable or is_unchecked
+        goes_on = kind.acting and error.retryable
+        if goes_on or (may_pass and run.n_settles < MAX_SETTLES):
             run_settle_later(run, error.message, now=now)
+        else:
+            run_give_up(run, error.as_dict(), acting=is_unchecked, now=now)
     except PortalError as error:
-        _close(run, RunState.FAILED, error=error.as_dict(), now=now)
+        run_give_up(run, error.as_dict(), acting=is_unchecked, now=now)
     else:
         _end(run, kind, manifest, now=timezone.now())
 

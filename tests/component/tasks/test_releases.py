@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.migration import Migration
 from django.db.migrations.operations import AddField, RemoveField, RunSQL
@@ -57,12 +57,35 @@ def test_loops_end_and_say_why(
 
 
 @pytest.mark.django_db
-def test_a_database_that_does_not_answer_ends_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [OperationalError("gone"), InterfaceError(0, "")])
+def test_a_database_that_does_not_answer_ends_nobody(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
     def broken() -> list[str]:
-        raise OperationalError("gone")
+        raise error
 
     monkeypatch.setattr("portal.servers.release.newer_migrations", broken)
     assert not ReleaseWatch().is_former()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_loop_goes_on_when_the_release_cannot_be_looked_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    turned = threading.Event()
+    looks: list[str] = []
+
+    def look_up() -> list[str]:
+        looks.append("once")
+        raise ModuleNotFoundError("the old release's folder is gone")
+
+    monkeypatch.setattr("portal.servers.release.newer_migrations", look_up)
+    loops = Loops([Loop("sound", 0.01, lambda _: turned.set(), "a")], holder="me")
+    loops.start()
+    assert turned.wait(20)
+    loops.stop()
+    loops.wait()
+    assert looks == ["once"]
 
 
 @pytest.mark.django_db

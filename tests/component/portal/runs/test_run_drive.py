@@ -109,8 +109,11 @@ class ActingNotes(NotingKind):
     acting = True
 
 
+REFUSED = ExternalFailure("x.refused", "The key is wrong.", service="x", retryable=False)
+
+
 @pytest.mark.parametrize(
-    "error", [RuleViolation("a", "Settle refused."), ZeroDivisionError("settle broke")]
+    "error", [RuleViolation("a", "Settle refused."), ZeroDivisionError("settle broke"), REFUSED]
 )
 def test_an_acting_run_that_cannot_be_settled_stops_everything(
     now: datetime, pressed: list[str], error: PortalError | Exception
@@ -137,3 +140,28 @@ def test_settling_waits_for_an_outside_system(now: datetime) -> None:
     assert run.state == RunState.SETTLING
     kind.fail_in.clear()
     assert run_step(run.pk, holder="w") is RunState.DONE
+
+
+def test_an_acting_run_is_settled_once_a_wrong_key_was_mended(
+    now: datetime, pressed: list[str]
+) -> None:
+    kind = noting(ActingNotes, fail_in={"settle": REFUSED})
+    run = ask(now, "test.acting-notes")
+    for _ in range(3):
+        assert run_step(run.pk, holder="w") is RunState.SETTLING
+        Run.objects.filter(pk=run.pk).update(lease_until=None)
+    kind.fail_in.clear()
+    assert run_step(run.pk, holder="w") is RunState.DONE
+    assert pressed == []
+
+
+def test_what_cannot_be_taken_in_of_a_settled_run_stops_nothing(
+    now: datetime, pressed: list[str]
+) -> None:
+    noting(ActingNotes, fail_in={"ingest": REFUSED})
+    run = ask(now, "test.acting-notes")
+    while not run.is_final:
+        run_step(run.pk, holder="w")
+        Run.objects.filter(pk=run.pk).update(lease_until=None)
+        run.refresh_from_db()
+    assert (run.state, pressed) == (RunState.FAILED, [])
