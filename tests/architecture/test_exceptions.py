@@ -22,6 +22,7 @@ OUTER_DOORS = {
     "portal/health.py": "a check that breaks is the answer",
     "portal/runs/kinds/hooks.py": "every brake is pulled before the first error is shown",
     "portal/runs/execution/polling.py": "a beat that breaks must not hide the end of a run",
+    "portal/runs/execution/takeover.py": "a run that breaks keeps no other from being taken over",
     "portal/runs/execution/steps.py": "a run ends with its error, whatever it was",
     "portal/search/selectors/everything.py": "a source that breaks does not hide the others",
     "portal/connectors/name_services/client.py": "hands every error on to the thread that waits",

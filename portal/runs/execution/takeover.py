@@ -7,7 +7,7 @@ a host that cannot be asked is left until its lease and another minute are over.
 import logging
 from datetime import datetime
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.db.models import Q
 
 from portal.lake.errors import PortalError, StaleState
@@ -62,6 +62,12 @@ def _guarded(run: Run, *, now: datetime) -> bool:
             return False
         except PortalError as error:
             _log.warning("run %s: takeover failed: %s", run.pk, error.message)
+            return False
+        except DatabaseError:
+            raise  # the loop closes its connection
+        except Exception:
+            # A run that breaks must not keep the others from being taken over.
+            _log.exception("run %s: its takeover broke", run.pk)
             return False
 
 

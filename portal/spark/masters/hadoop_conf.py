@@ -5,6 +5,7 @@ It decides by them, before it reads its settings, where YARN is and whether the 
 
 import hashlib
 import os
+import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -46,7 +47,10 @@ def write_hadoop_conf(config: LakeConfig, folder: Path) -> Path:
 def _write_files(files: Mapping[str, Mapping[str, str]], directory: Path) -> None:
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, rows in files.items():
-        fresh = directory / f".{name}"
+        if (directory / name).exists():
+            continue  # the directory's name says what is in it
+        # Others may write the same at this moment.
+        fresh = directory / f".{name}.{uuid.uuid4().hex}"
         fresh.touch(mode=0o600)
         fresh.write_text(_xml(rows), encoding="utf-8")
         fresh.replace(directory / name)

@@ -21,6 +21,7 @@ _FINAL = frozenset({"Succeeded", "Failed"})
 _CREDENTIALS = "spark.kubernetes.authenticate.submission."
 _TIMEOUT_SECONDS = (3.0, 10.0)
 _LINES = 1_000
+_DONE = frozenset({200, 202})
 
 
 class KubernetesApi:
@@ -52,9 +53,13 @@ class KubernetesApi:
         """Return the driver's pods with a tag, the newest last; a deleted one is no more there."""
         selector = f"spark-role=driver,{TAG_LABEL}={tag}"
         answer = self._ask("GET", self._pods, {"labelSelector": selector})
-        now = parsedate_to_datetime(answer.headers["Date"])
-        pods = sorted(answer.json()["items"], key=lambda pod: str(pod["metadata"]["name"]))
-        return [_application(pod, now=now) for pod in pods]
+        try:
+            now = parsedate_to_datetime(answer.headers["Date"])
+            pods = sorted(answer.json()["items"], key=lambda pod: str(pod["metadata"]["name"]))
+            return [_application(pod, now=now) for pod in pods]
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            # A proxy, or something else at its address: it says nothing of pods.
+            raise _unreachable(error) from error
 
     def kill(self, application: str) -> None:
         """Delete a pod; one that has gone is no error."""
@@ -77,14 +82,11 @@ class KubernetesApi:
         try:
             answer = self._request(method, url, query)
         except (requests.RequestException, OSError) as error:
-            raise ExternalFailure(
-                "kubernetes.unreachable",
-                f"The API server of Kubernetes gives no answer ({type(error).__name__}). The state "
-                "of the application is not known; it is asked again.",
-                service="kubernetes",
-                retryable=True,
-            ) from error
-        if answer.ok or (missing_ok and answer.status_code == requests.codes.not_found):
+            raise _unreachable(error) from error
+        # A redirect is no answer of an API server.
+        if answer.status_code in _DONE or (
+            missing_ok and answer.status_code == requests.codes.not_found
+        ):
             return answer
         raise ExternalFailure(
             "kubernetes.refused",
@@ -115,6 +117,16 @@ class KubernetesApi:
                 timeout=_TIMEOUT_SECONDS,
                 allow_redirects=False,
             )
+
+
+def _unreachable(error: Exception) -> ExternalFailure:
+    return ExternalFailure(
+        "kubernetes.unreachable",
+        f"The API server of Kubernetes gives no answer ({type(error).__name__}). The state of the "
+        "application is not known; it is asked again.",
+        service="kubernetes",
+        retryable=True,
+    )
 
 
 def _said(answer: requests.Response) -> str:

@@ -1,6 +1,7 @@
 """Asks YARN's ResourceManager for applications by their tag, and ends them."""
 
 import re
+import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -25,6 +26,9 @@ _CONNECT_SECONDS, _ANSWER_SECONDS = 3.0, 10.0
 # Hadoop's own, for members of which only the host is named.
 _PORTS = {"http": 8088, "https": 8090}
 _UNAUTHORIZED = 401
+# Those of this host, where a company adds its own; else those that come with the library.
+_HOST_PATHS = ssl.get_default_verify_paths()
+_AUTHORITIES = _HOST_PATHS.cafile or _HOST_PATHS.capath or True
 _LOGS = re.compile(
     r"(?P<node>https?://[^/]+)/node/containerlogs/(?P<container>container_\w+)/[^/]*"
 )
@@ -131,7 +135,7 @@ class ResourceManager:
         body: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
         reasons = []
-        wants_proof = False
+        wants_proof, unproven = False, None
         last = _leaders.get(self._addresses)
         for address in sorted(self._addresses, key=lambda one: one != last):
             try:
@@ -142,6 +146,10 @@ class ResourceManager:
                     return told
             except (requests.RequestException, ValueError) as error:
                 reasons.append(f"{address}: {type(error).__name__}")
+                continue
+            except ExternalFailure as error:  # no ticket for this member: another may lead
+                unproven = error
+                reasons.append(f"{address}: {error.message}")
                 continue
             reason = "a standby" if _is_standby(answer) else f"HTTP {answer.status_code}"
             reasons.append(f"{address}: {reason}")
@@ -159,6 +167,8 @@ class ResourceManager:
                 service="yarn",
                 retryable=False,
             )
+        if unproven is not None:
+            raise unproven
         raise ExternalFailure(
             "yarn.unreachable",
             f"YARN's ResourceManager gives no answer ({'; '.join(reasons)}). The state of the "
@@ -184,6 +194,7 @@ class ResourceManager:
                 params={**(query or {}), **({"user.name": self.user} if self.user else {})},
                 json=body,
                 headers={"Accept": "application/json"},
+                verify=_AUTHORITIES,
                 timeout=(_CONNECT_SECONDS, _ANSWER_SECONDS),
                 allow_redirects=False,
             )

@@ -31,6 +31,8 @@ class FakeApi:
     asked: list[str] = field(default_factory=list)
     tokens: set[str] = field(default_factory=set)
     refusal: str = ""
+    other: tuple[int, bytes] | None = None
+    """What something else at this address answers."""
 
     def has(self, name: str, **status: Any) -> None:
         metadata = {
@@ -66,6 +68,7 @@ def fake_api() -> Iterator[FakeApi]:
             fake.tokens.add(self.headers.get("Authorization", ""))
             if fake.refusal:
                 status, body = 403, json.dumps({"message": fake.refusal}).encode()
+            status, body = fake.other or (status, body)
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -160,3 +163,18 @@ def test_tokens_are_read_again_and_a_refusal_is_no_end(api: FakeApi, tmp_path: P
     assert refused.value.retryable
     with pytest.raises(ExternalFailure, match="pods is forbidden"):
         client.kill("a-driver")
+
+
+@pytest.mark.parametrize("other", [(302, b""), (200, b"<html>Log in</html>"), (200, b"[]")])
+def test_what_is_no_api_server_says_nothing_of_pods(
+    tmp_path: Path, other: tuple[int, bytes]
+) -> None:
+    with fake_api() as fake:
+        fake.other = other
+        lake = replace(local_lake(tmp_path, LakeId("main")), spark_master=f"k8s://{fake.address}")
+        with pytest.raises(ExternalFailure) as told:
+            KubernetesApi.of(lake).tagged("lw-1")
+        assert (told.value.service, told.value.retryable) == ("kubernetes", True)
+        if other[0] != 200:
+            with pytest.raises(ExternalFailure, match="HTTP 302"):
+                KubernetesApi.of(lake).kill("driver")

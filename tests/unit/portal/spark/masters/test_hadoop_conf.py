@@ -2,6 +2,7 @@
 
 import html
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -101,3 +102,18 @@ def test_one_directory_says_where_yarn_is_and_that_the_cluster_is_secured(tmp_pa
     assert read(directory / "core-site.xml")["hadoop.security.authentication"] == "kerberos"
     assert read(directory / "hdfs-site.xml") == {"dfs.nameservices": "lake"}
     assert "yarn.resourcemanager.address" in read(directory / "yarn-site.xml")
+
+
+def test_submissions_at_one_moment_write_the_same_files(tmp_path: Path) -> None:
+    lake = local_lake(tmp_path, LakeId("main"))
+
+    def write(n: int) -> None:
+        # Pairs of submissions have a directory of their own, so that each has to be made.
+        properties = {**_PROPERTIES, "dfs.nameservices": f"lake{n // 4}"}
+        write_hadoop_conf(replace(lake, hadoop_conf=properties), tmp_path / "runs")
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(200)))
+    found = list((tmp_path / "runs").glob("*/*"))
+    assert len(found) == 3 * 50
+    assert all(read(path) for path in found), "none is empty, and no draft is left"
