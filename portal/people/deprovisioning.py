@@ -14,7 +14,7 @@ from django.db import transaction
 from portal.access.models import User
 from portal.connectors.directory import Directory
 from portal.connectors.ldap import Ldap
-from portal.lake.errors import NotAllowed, NotVisible
+from portal.lake.errors import NotAllowed, NotVisible, RuleViolation
 from portal.lake.reasons import check_reason
 from portal.people.domain import Way, too_many_left
 from portal.people.login_methods import sign_in_config
@@ -106,7 +106,8 @@ def ldap_leavers(*, now: datetime) -> list[str]:
     Raises:
         ExternalFailure: the server does not answer.
     """
-    config = sign_in_config()
+    # Who is gone is closed also while a role names a lake that is governed no more.
+    config = sign_in_config(check_lakes=False)
     ldap = Ldap(config.ldap) if config.ldap else None
     if ldap is None or not ldap.can_look_up:
         return []
@@ -122,14 +123,14 @@ def ldap_leavers(*, now: datetime) -> list[str]:
     if too_many_left(len(gone), of=len(accounts)):
         _log.error("ldap: %d of %d people are gone; nobody is closed", len(gone), len(accounts))
         return []
+    for username in gone:
+        _leave(username, by=LDAP, reason="No longer in the LDAP directory.", now=now)
     for row, identity in found:
         if identity is not None and identity.subject == row.subject:
             try:
                 person_arrives(identity, Way.LDAP, config=config, now=now)
-            except NotAllowed as error:
+            except (NotAllowed, RuleViolation) as error:
                 _log.info("%s: %s", row.user.username, error.code)
-    for username in gone:
-        _leave(username, by=LDAP, reason="No longer in the LDAP directory.", now=now)
     return gone
 
 

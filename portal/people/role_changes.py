@@ -11,7 +11,7 @@ from django.db import transaction
 
 from portal.access.lakes import all_lakes
 from portal.access.models import User
-from portal.access.roles.domain import ADMIN, RoleGrant, check_lake, read_grant
+from portal.access.roles.domain import ADMIN, ALL_LAKES, RoleGrant, check_lake, read_grant
 from portal.access.services import roles_set
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation
@@ -96,8 +96,8 @@ def _change(
         data: dict[str, object] = {
             "role": grant.role,
             "lake": grant.lake or "all lakes",
-            "before": named(before),
-            "after": named(after),
+            "before": named(_told(before, grant.lake)),
+            "after": named(_told(after, grant.lake)),
             "reason": reason.strip(),
         }
         if grant.lake:
@@ -112,6 +112,11 @@ def _change(
             )
         else:
             audit_person(action, username, actor=by, data=data, now=now)
+
+
+def _told(grants: frozenset[RoleGrant], lake: str) -> frozenset[RoleGrant]:
+    """Return what the record of a lake says of somebody's roles: none on another lake."""
+    return frozenset(one for one in grants if not lake or one.lake in (ALL_LAKES, lake))
 
 
 def _check_local(account: User) -> None:

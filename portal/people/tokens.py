@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from portal.access.models import OwnerMapping, User
-from portal.access.scopes import all_scopes
+from portal.access.scopes import METRICS_SCOPE, all_scopes
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation
 from portal.people.models import ApiToken, Deactivation, SignInIdentity
 from portal.people.provisioning import audit_person
@@ -43,7 +43,7 @@ def token_make(username: str, wish: TokenParams, *, user: User, now: datetime) -
     """Make a token for oneself, or as an admin for a service account; twice makes two.
 
     Raises:
-        NotAllowed: for somebody else.
+        NotAllowed: for somebody else; the scope of the metrics, for who keeps not all lakes.
         RuleViolation: the request breaks a rule; the account is a person's, closed or has too many.
     """
     if username != user.username:
@@ -53,6 +53,12 @@ def token_make(username: str, wish: TokenParams, *, user: User, now: datetime) -
                 "You make tokens for yourself only. An admin makes those of service accounts.",
             )
         _check_service(username)
+    elif METRICS_SCOPE in wish.scopes and not user.is_portal_staff:
+        raise NotAllowed(
+            "token.scope",
+            "The metrics tell of all lakes: only an admin or operator of all of them makes a token "
+            "for them. Leave that scope out.",
+        )
     return _make(username, wish, by=user.username, now=now)
 
 

@@ -23,6 +23,7 @@ from portal.runs.models import Run, RunEvent
 COUNTED_AT_MOST = 500
 OWNED_CAP = 2_000
 OWNED_DATABASES_CAP = 100
+_ROLE_CHANGES = ("person.role_granted", "person.role_taken")
 OF_TABLES = ("table", "partition", "item")
 
 OwnedTables = Callable[[User, str], Iterable[str]]
@@ -100,7 +101,9 @@ def audit_for_user(user: User, lake: str) -> QuerySet[AuditEvent]:
     """Return the events of a lake that the person may see, unordered."""
     events = AuditEvent.objects.filter(lake=lake).order_by()
     if user.is_lake_staff_of(lake):
-        return events
+        # What happened to people is written into the record of every lake.
+        of_people = Q(object_type="person") & ~Q(action__in=_ROLE_CHANGES)
+        return events if user.is_portal_staff else events.exclude(of_people)
     slash = StrIndex("object_id", Value("/"))
     table_name = Case(
         When(object_id__contains="/", then=Substr("object_id", 1, slash - 1)), default="object_id"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import django_filters as filters
-from django.db.models import Count, Min, Q, QuerySet
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 
 from portal.access.models import User
 from portal.ui.lists.filters import ListFilter
@@ -12,7 +12,7 @@ from refresh.changes.domain.pressure import Pressure
 from refresh.core.selectors.addresses import addresses
 from refresh.core.selectors.filters import cluster_choices
 from refresh.freshness.selectors.tables import targets_of
-from refresh.models import Cluster, RefreshTarget
+from refresh.models import Cluster, ClusterCatalog, RefreshTarget
 from refresh.worker.domain.lanes import Lane
 
 # `choose` counts what is urgent as older; a person wants to see it first.
@@ -115,16 +115,17 @@ def running_visible(lake: str, user: User) -> QuerySet[RefreshTarget]:
 def queue_now(lake: str, user: User) -> QueueNow:
     """Return the picture of the queue; of what runs only the first."""
     return QueueNow(
-        clusters=hindered_clusters(),
+        clusters=hindered_clusters(lake),
         lanes=lane_counts(lake, user),
         running=list(running_visible(lake, user)[:SHOWN_AT_MOST]),
     )
 
 
-def hindered_clusters() -> list[Cluster]:
-    """Return the clusters that are paused or under pressure."""
+def hindered_clusters(lake: str) -> list[Cluster]:
+    """Return the clusters with a catalog of the lake that are paused or under pressure."""
     rows = Cluster.objects.filter(Q(is_paused=True) | ~Q(pressure=Pressure.NONE))
-    return list(rows.order_by("name"))
+    catalogs = ClusterCatalog.objects.filter(cluster=OuterRef("pk"), lake=lake)
+    return list(rows.filter(Exists(catalogs)).order_by("name"))
 
 
 def lane_counts(lake: str, user: User) -> list[LaneCount]:

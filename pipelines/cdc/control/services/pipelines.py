@@ -25,7 +25,10 @@ _FIXED = ("name", "lake", "kind", "columns", "target_db", "table_type", "changel
 
 
 def check_may_name_servers(by: Actor) -> None:
-    """Let nobody but admins with a fresh log-in.
+    """Let nobody but admins of all lakes with a fresh log-in.
+
+    Passwords of sources and brokers belong to the portal, not to a lake: whoever names a server
+    could have any of them sent there.
 
     Raises:
         NotAllowed: `pipeline.role`.
@@ -33,8 +36,8 @@ def check_may_name_servers(by: Actor) -> None:
     if not (by.is_admin and by.is_fresh):
         raise NotAllowed(
             "pipeline.role",
-            "Only an admin names a server to log in to, within 15 minutes of a log-in. Log in "
-            "again at /login/again/ and repeat it.",
+            "Only an admin names a server to log in to (an admin of all lakes, where there are "
+            "several), within 15 minutes of a log-in. Log in again at /login/again/ and repeat it.",
         )
 
 

@@ -103,7 +103,7 @@ def pipelines(request: HttpRequest) -> HttpResponseBase:
         "filter": chosen,
         "page": page,
         "table": table,
-        "is_admin": person(request).is_lake_admin_of(current_lake(request)),
+        "is_admin": person(request).is_portal_admin,
     }
     return render(request, "pipelines/pipelines.html", context)
 

@@ -8,15 +8,19 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
 from lifecycle.core.services.people import People as Recipients
 from lifecycle.core.services.people import keepers
 from portal.access.actors import Actor
 from portal.access.lakes import all_lakes
 from portal.access.models import LakeRole, User
+from portal.access.roles.domain import RoleGrant
+from portal.access.scopes import METRICS_SCOPE
 from portal.access.selectors import people_of_lake, people_with_roles
-from portal.access.services import person_create
+from portal.access.services import person_create, roles_set
 from portal.access.visibility import may_see, may_see_rows
 from portal.approvals.domain import ApprovalState
 from portal.approvals.kinds import ApprovalKind, register
@@ -33,6 +37,8 @@ from portal.notices.selectors import notices_for_user
 from portal.notices.services import notice_retry
 from portal.people.deprovisioning import person_close
 from portal.people.role_changes import role_grant, role_take
+from portal.people.token_rules import TokenParams
+from portal.people.tokens import token_make
 from portal.runs.models import Run
 from portal.safety.services import (
     emergency_stop_start,
@@ -264,3 +270,32 @@ def test_the_command_grants_and_takes_and_refuses_in_words(people: People) -> No
         with pytest.raises(CommandError, match=said):
             call_command("person_role", "grant", "--user", user, "--role", role, *why)
     assert not LakeRole.objects.exists()
+
+
+def test_the_record_of_a_lake_tells_its_staff_only_of_its_own_roles(
+    now: datetime, people: People
+) -> None:
+    olga = User.objects.get(username="olga")
+    roles_set(olga, frozenset({RoleGrant("operator", LAKE)}))
+    said: dict[str, Any] = {"user": User.objects.get(username="ada"), "now": now, "reason": "duty"}
+    role_grant("olga", f"operator@{OTHER}", **said)
+    person_close("olga", user=said["user"], reason="private", now=now)
+    ida = made("ida", f"operator@{OTHER}")
+    (told,) = audit_for_user(ida, OTHER).filter(object_type="person")
+    assert (told.action, told.data["before"]) == ("person.role_granted", [])
+    assert told.data["after"] == [f"operator@{OTHER}"]
+    assert audit_for_user(said["user"], OTHER).filter(object_type="person").count() == 2
+
+
+def test_a_token_for_the_metrics_needs_the_role_on_all_lakes(now: datetime, people: People) -> None:
+    ida, wish = made("ida", f"admin@{LAKE}"), TokenParams("m", (METRICS_SCOPE,), 1)
+    with pytest.raises(NotAllowed, match="all lakes"):
+        token_make("ida", wish, user=ida, now=now)
+    assert token_make("ada", wish, user=User.objects.get(username="ada"), now=now).secret
+
+
+def test_who_names_a_server_is_admin_of_all_lakes(client: Client, people: People) -> None:
+    address = f"{reverse('pipelines:pipelines')}?lake={LAKE}"
+    for user, has_button in ((made("ida", f"admin@{LAKE}"), False), (people.admin, True)):
+        client.force_login(user)
+        assert ("Create a pipeline" in client.get(address).content.decode()) is has_button
