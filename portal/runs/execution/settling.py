@@ -51,7 +51,7 @@ def run_settle(run: Run, kind: RunKind, *, holder: str) -> None:
     except DataSafetyError as error:
         fail_unsafe(run, error, now=now)
     except ExternalFailure as error:
-        # A key or a right that is wrong now may be mended, so a run that acts is tried some times.
+        # A wrong key or right may be corrected soon, so a run that acts is tried some times.
         may_pass = error.retryable or is_unchecked
         goes_on = kind.acting and error.retryable
         if goes_on or (may_pass and run.n_settles < MAX_SETTLES):
