@@ -83,7 +83,8 @@ def test_metrics_are_for_monitors_admins_and_operators(people: People) -> None:
         assert client.get("/metrics").status_code == status
     for scope, status in ((METRICS_SCOPE, 200), ("refresh", 403)):
         wish = TokenParams("prometheus", (scope,), 9)
-        _, secret = token_make("olga", wish, user=people.owner, now=timezone.now())
+        operator = people.operator
+        _, secret = token_make(operator.username, wish, user=operator, now=timezone.now())
         accept = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.3"
         sent = {"Authorization": f"Bearer {secret}", "Accept": accept}
         answer = Client(headers=sent).get("/metrics", REMOTE_ADDR="10.0.0.9")
