@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 
 from portal.access.lakes import all_lakes
 from portal.access.models import User
-from portal.access.roles.domain import ROLES, RoleGrant, read_grants
+from portal.access.roles.domain import RoleGrant, read_grants
 from portal.access.services import get_user, roles_set
 from portal.audit.services import AuditEntry, audit_record_many
 from portal.connectors.identity import Identity
@@ -124,7 +124,7 @@ def _roles_set(
     user: User, roles: frozenset[RoleGrant], *, way: Way, ends: bool, now: datetime
 ) -> None:
     """Give exactly these roles; what was taken away also ends the person's other sessions."""
-    before = grants_stored(user)
+    before = user.stored_grants()
     if before == roles and not ends:
         return
     if before != roles:
@@ -133,13 +133,6 @@ def _roles_set(
         audit_person("person.roles", user.username, actor=user.username, data=data, now=now)
     if ends or before - roles:
         sessions_end(user)
-
-
-def grants_stored(user: User) -> frozenset[RoleGrant]:
-    """Return the roles of an account as they are stored, those of a closed one too."""
-    everywhere = user.groups.filter(name__in=ROLES).values_list("name", flat=True)
-    limited = user.lake_roles.values_list("role", "lake")
-    return frozenset([*map(RoleGrant, everywhere), *(RoleGrant(*one) for one in limited)])
 
 
 def named(grants: Collection[RoleGrant]) -> list[str]:

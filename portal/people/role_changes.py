@@ -17,7 +17,7 @@ from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation
 from portal.lake.reasons import check_reason
 from portal.people.models import SignInIdentity
-from portal.people.provisioning import audit_person, grants_stored, named
+from portal.people.provisioning import audit_person, named
 
 HOST = "manage.py"
 Change = Callable[[frozenset[RoleGrant], RoleGrant], frozenset[RoleGrant]]
@@ -87,7 +87,7 @@ def _change(
         if account is None:
             raise NotVisible("person.unknown", "There is no account of that name.")
         _check_local(account)
-        before = grants_stored(account)
+        before = account.stored_grants()
         after = change(before, grant)
         if after == before:
             return

@@ -24,6 +24,7 @@ from portal.lake.readiness import SHOWS_ALL
 from portal.spark.heartbeat import BEAT_VARIABLE, write_launched
 from portal.spark.kerberos import kerberos_environment, kerberos_settings
 from portal.spark.masters.hadoop_conf import hadoop_environment
+from portal.spark.masters.settings import is_deployed, is_local
 from portal.spark.masters.spool_access import spool_access
 from portal.spark.masters.standalone import properties_arguments, standalone_settings
 from portal.spark.process_table import group_members, host_identity, host_name, start_seconds
@@ -124,7 +125,7 @@ def submit(
 
 def runs_driver_here(config: LakeConfig) -> bool:
     """Whether drivers run on the launching host; elsewhere they cannot beat where it looks."""
-    return config.spark_conf.get("spark.submit.deployMode", "client") == "client"
+    return not is_deployed(config)
 
 
 def heartbeat_file(log_file: Path) -> Path:
@@ -154,7 +155,7 @@ def submit_argv(
     *, module: str, tag: str, spool: str, config: LakeConfig, log_file: Path
 ) -> list[str]:
     """Return the argv of a submission (also a way to see what would be run)."""
-    quick = f" {_QUICK_JVM}" if _is_local(config) else ""
+    quick = f" {_QUICK_JVM}" if is_local(config) else ""
     settings = {
         "spark.ui.enabled": "false",
         "spark.sql.session.timeZone": "UTC",
@@ -184,7 +185,7 @@ def submit_argv(
         argv += ["--conf", f"{key}={value}"]
     if config.spark_jars:
         argv += ["--jars", ",".join(config.spark_jars)]
-    if not _is_local(config):
+    if not is_local(config):
         argv += [
             "--py-files",
             str(_zip_packages(log_file.with_suffix(".packages.zip"))),
@@ -208,7 +209,7 @@ def driver_environment(config: LakeConfig, environment: Mapping[str, str]) -> di
         # The JVM reads file names by the locale: without UTF-8 an odd name is another name.
         "LC_ALL": "C.UTF-8",
     }
-    if _is_local(config) or "127.0.0.1" in config.spark_master:
+    if is_local(config) or "127.0.0.1" in config.spark_master:
         found["SPARK_LOCAL_IP"] = "127.0.0.1"
     if config.hadoop_user is not None:
         found["HADOOP_USER_NAME"] = config.hadoop_user
@@ -220,7 +221,7 @@ def yield_to_others(launched: Launched, config: LakeConfig) -> None:
 
     Only with a local master: on a cluster its queues decide.
     """
-    if _is_local(config):
+    if is_local(config):
         with contextlib.suppress(OSError):  # it has ended, or is lower already
             os.setpriority(os.PRIO_PGRP, launched.pgid, NICENESS)
 
@@ -259,10 +260,6 @@ def kill(launched: Launched) -> None:
                 retryable=True,
             )
         time.sleep(0.05)
-
-
-def _is_local(config: LakeConfig) -> bool:
-    return config.spark_master.startswith("local")
 
 
 def _check_host(launched: Launched) -> None:

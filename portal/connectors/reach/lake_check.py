@@ -20,10 +20,13 @@ from portal.connectors.kerberos.tickets import seconds_left
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure, PortalError
+from portal.spark.masters.clusters import cluster_of
 from portal.spark.masters.resource_manager import ResourceManager
+from portal.spark.masters.settings import has_cluster, is_kubernetes
 
 _CONNECT_SECONDS = 10.0
 _PROBE = b"lakewarden check_lake\n"
+_NOBODY = "lw-check"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,10 @@ def _probes(config: LakeConfig) -> Iterator[tuple[str, str, Callable[[], _Answer
     for root in config.backup_roots:
         yield "Backup root", root, partial(_written, config, root)
     yield "Spark master", config.spark_master, lambda: _spark(config)
+    if has_cluster(config):
+        yield "Applications", config.spark_master, lambda: _applications(config)
+        if config.spark_python:
+            yield "Packed Python", config.spark_python, lambda: _packed_python(config)
 
 
 def _asked(system: str, place: str, ask: Callable[[], _Answer]) -> Reach:
@@ -174,6 +181,31 @@ def _yarn(config: LakeConfig) -> _Answer:
     if manager.is_proven:
         return _Answer(_who(config), detail)
     return _Answer(f"{manager.user or getpass.getuser()} (not verified)", detail)
+
+
+def _applications(config: LakeConfig) -> _Answer:
+    """Ask for applications by a tag, as runs do."""
+    cluster_of(config).tagged(_NOBODY)
+    if is_kubernetes(config):
+        return _Answer(
+            "",
+            "pods are listed; Lakewarden's tests submit to Kubernetes, and no node has run one",
+        )
+    return _Answer("", "are found by their tags")
+
+
+def _packed_python(config: LakeConfig) -> _Answer:
+    path = config.path(config.spark_python)
+    found = open_file_system(path, config=config, acls=False).status(path)
+    if found is None:
+        raise ExternalFailure(
+            "check.no_python",
+            f"{path} is not there, so no driver would start. Pack the portal's environment "
+            "(venv-pack) and put it there, or remove spark_python from lakes.json.",
+            service="filesystem",
+            retryable=False,
+        )
+    return _Answer("", f"{found.size:,} bytes, of {found.owner}")
 
 
 def _connect(host: str, port: int, *, service: str) -> None:

@@ -16,10 +16,10 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
 from portal.spark.masters.application import Application
 from portal.spark.masters.settings import DEFAULT_NAMESPACE, NAMESPACE, TAG_LABEL
+from portal.spark.masters.web import WebSession
 
 _FINAL = frozenset({"Succeeded", "Failed"})
 _CREDENTIALS = "spark.kubernetes.authenticate.submission."
-_TIMEOUT_SECONDS = (3.0, 10.0)
 _LINES = 1_000
 _DONE = frozenset({200, 202})
 
@@ -99,23 +99,20 @@ class KubernetesApi:
 
     def _request(self, method: str, url: str, query: Mapping[str, str]) -> requests.Response:
         files = self._credentials
-        headers = {"Accept": "application/json"}
+        headers = {}
         if token := files.get("oauthTokenFile"):
             secret = Path(token).read_text(encoding="utf-8").strip()
             headers["Authorization"] = f"Bearer {secret}"
         names = ("clientCertFile", "clientKeyFile")
         pair = (files[names[0]], files[names[1]]) if all(name in files for name in names) else None
-        with requests.Session() as session:
-            session.trust_env = False  # no proxy of the host, and no password from a .netrc
-            return session.request(
+        with WebSession() as session:
+            return session.ask(
                 method,
                 url,
                 params=dict(query),
                 headers=headers,
                 cert=pair,
                 verify=files.get("caCertFile", True),
-                timeout=_TIMEOUT_SECONDS,
-                allow_redirects=False,
             )
 
 

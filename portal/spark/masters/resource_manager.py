@@ -17,12 +17,12 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
 from portal.spark.masters.application import Application
 from portal.spark.masters.waiting import reason_of
+from portal.spark.masters.web import WebSession
 
 _FINAL = frozenset({"FINISHED", "FAILED", "KILLED"})
 _NOT_STARTED = frozenset({"NEW", "NEW_SAVING", "SUBMITTED", "ACCEPTED"})
 _MANAGER = "yarn.resourcemanager."
 _WEB = f"{_MANAGER}webapp."
-_CONNECT_SECONDS, _ANSWER_SECONDS = 3.0, 10.0
 # Hadoop's own, for members of which only the host is named.
 _PORTS = {"http": 8088, "https": 8090}
 _UNAUTHORIZED = 401
@@ -185,18 +185,14 @@ class ResourceManager:
         body: Mapping[str, str] | None = None,
     ) -> requests.Response:
         """Ask with the name alone, and with a proof of it where that is wanted."""
-        with requests.Session() as session:
-            session.trust_env = False  # no proxy of the host, and no password from a .netrc
+        with WebSession() as session:
             ask = partial(
-                session.request,
+                session.ask,
                 method,
                 url,
                 params={**(query or {}), **({"user.name": self.user} if self.user else {})},
                 json=body,
-                headers={"Accept": "application/json"},
                 verify=_AUTHORITIES,
-                timeout=(_CONNECT_SECONDS, _ANSWER_SECONDS),
-                allow_redirects=False,
             )
             answer = ask()
             if answer.status_code == _UNAUTHORIZED and self._proof is not None:

@@ -19,6 +19,11 @@ TAG_LABEL = "lakewarden-tag"
 _PYTHON = "python"
 
 
+def is_local(config: LakeConfig) -> bool:
+    """Whether a lake's applications run within their driver's process."""
+    return config.spark_master.startswith("local")
+
+
 def is_yarn(config: LakeConfig) -> bool:
     """Whether a lake's applications run on YARN."""
     return config.spark_master == "yarn"

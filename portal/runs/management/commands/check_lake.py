@@ -10,7 +10,6 @@ from django.core.management.base import BaseCommand, CommandError
 from portal.access.lakes import all_lakes, get_lake
 from portal.connectors.reach.lake_check import Reach, check_lake
 from portal.lake.errors import PortalError
-from portal.spark.masters.reach import check_cluster
 
 _TITLES = ("system", "reached", "as whom", "seconds", "place", "detail")
 _WIDTH = 96
@@ -33,7 +32,7 @@ class Command(BaseCommand):
             raise CommandError(error.message) from error
         n_failed = 0
         for config in lakes:
-            found = [*check_lake(config), *check_cluster(config)]
+            found = check_lake(config)
             n_failed += sum(not row.is_reached for row in found)
             self.stdout.write(f"Lake {config.lake}")
             for line in table(found):
