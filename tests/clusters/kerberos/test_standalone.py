@@ -52,7 +52,7 @@ def test_a_program_writes_on_after_its_tokens_are_over(
     program = Program.submit(
         lake,
         table_settings(lake),
-        *(LONG_WRITER, db, location, _WAIT_SECONDS),
+        *(LONG_WRITER, db, str(location), _WAIT_SECONDS),
         folder=tmp_path / "program",
     )
     assert program.output(timeout=400).splitlines()[-3:] == [

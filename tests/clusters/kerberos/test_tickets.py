@@ -54,7 +54,7 @@ def test_a_spark_program_writes_on_after_its_ticket_has_ended(
     program = Program.submit(
         config,
         table_settings(config),
-        *(LONG_WRITER, db, location, str(_PROGRAMS_LIFE + 15)),
+        *(LONG_WRITER, db, str(location), str(_PROGRAMS_LIFE + 15)),
         folder=tmp_path / "program",
     )
     assert program.output(timeout=300).splitlines()[-3:] == [
