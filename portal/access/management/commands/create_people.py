@@ -29,7 +29,7 @@ class Command(BaseCommand):
             people = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise CommandError(
-                f"{file} cannot be read ({error}). Give JSON that the account of this command may read."
+                f"{file} cannot be read ({error}). Give JSON that this account may read."
             ) from error
         for entry in people:
             try:
