@@ -24,7 +24,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Read the file and create everybody in it."""
-        people = json.loads(options["file"].read_text(encoding="utf-8"))
+        file: Path = options["file"]
+        try:
+            people = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise CommandError(
+                f"{file} cannot be read ({error}). Give JSON that this account may read."
+            ) from error
         for entry in people:
             try:
                 person_create(

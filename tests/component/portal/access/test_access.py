@@ -76,6 +76,11 @@ def test_people_come_from_a_file(tmp_path: Path) -> None:
     file.write_text(json.dumps([{"username": "pia"}]), encoding="utf-8")
     with pytest.raises(CommandError):
         call_command("create_people", file=file, stdout=out)
+    with pytest.raises(CommandError, match=r"missing\.json cannot be read"):
+        call_command("create_people", file=tmp_path / "missing.json", stdout=out)
+    file.write_text("[", encoding="utf-8")
+    with pytest.raises(CommandError, match=r"people\.json cannot be read"):
+        call_command("create_people", file=file, stdout=out)
 
 
 def test_administrators_follow_the_directory(tmp_path: Path) -> None:
