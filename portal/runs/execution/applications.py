@@ -68,14 +68,17 @@ def applications_of(run: Run) -> list[Application]:
 
 
 def kill(run: Run) -> None:
-    """End a run's application here and on its cluster; twice is safe.
+    """End a run's driver here or on its cluster; twice is safe.
+
+    What a driver of this host has on YARN ends when the run is settled.
 
     Raises:
         ExternalFailure: something is still there, or the cluster does not answer.
     """
     if run.pid and run.host == host_identity():
         launch.kill(launched_of(run))  # first, so that it submits nothing afterwards
-    end_on_cluster(run)
+    if is_on_cluster(run):
+        end_on_cluster(run)
 
 
 def end_on_cluster(run: Run) -> list[str]:
@@ -84,7 +87,7 @@ def end_on_cluster(run: Run) -> list[str]:
     It then starts nothing more of it. A driver on a node that cannot be reached may go on, and
     is kept from acting by its fence alone.
     """
-    if not is_on_cluster(run):
+    if not is_known_to_cluster(run):
         return []
     cluster = cluster_of(lake_of(run))
     deadline = time.monotonic() + _KILL_WAIT_SECONDS

@@ -1,0 +1,107 @@
+"""What ends a run on YARN, and what only looks like its end."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from portal.connectors.lake_config import LakeConfig
+from portal.runs.domain import RunState
+from portal.runs.execution.polling import run_poll
+from portal.runs.execution.settling import MAX_SETTLES
+from portal.runs.execution.steps import run_step
+from portal.runs.models import Run
+from portal.runs.records.spools import open_spool
+from portal.runs.requests.selectors import run_events
+from portal.runs.requests.services import run_request
+from portal.spark.launch import is_alive
+from tests.component.conftest import LAKE
+from tests.component.portal.runs.run_kinds import (
+    JobKind,
+    application,
+    end,
+    noting,
+    running,
+    submitting,
+)
+from tests.support.fake_yarn import FakeYarn, fake_yarn
+from tests.support.lakes import write_lake
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def yarn(lake: LakeConfig, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[FakeYarn]:
+    """A YARN to which the lake deploys its drivers, or only executors of drivers on this host."""
+    mode = getattr(request, "param", "cluster")
+    with fake_yarn() as fake:
+        config = replace(
+            lake,
+            spark_master="yarn",
+            spark_conf={"spark.submit.deployMode": mode},
+            hadoop_conf={"yarn.resourcemanager.webapp.address": fake.address},
+        )
+        write_lake(config, tmp_path / "lakes.json")
+        yield fake
+
+
+def submitted(now: datetime, kind: str = "test.acting") -> Run:
+    return submitting(
+        run_request(kind, lake=LAKE, params={}, requested_by="olga", now=now), now=now
+    )
+
+
+def cancelled(run: Run, *, now: datetime) -> None:
+    run.cancel_requested_by, run.cancel_requested_at = "olga", now
+    run.save()
+
+
+def told(run: Run) -> str:
+    return "\n".join(event.text for event in run_events(run))
+
+
+client_mode = pytest.mark.parametrize("yarn", ["client"], indirect=True)
+
+
+@client_mode
+def test_an_application_in_the_queue_ends_with_its_driver_on_this_host(
+    now: datetime, yarn: FakeYarn, tmp_path: Path
+) -> None:
+    noting(JobKind)
+    run = submitted(now, "test.job")
+    name = yarn.has(run.tag, "ACCEPTED")
+    with application(run.tag, tmp_path / "log") as launched:
+        running(run, launched, now=now)
+        cancelled(run, now=now)
+        run_poll(run, now=now + timedelta(seconds=61))
+        assert not is_alive(launched)
+    assert run_step(run.pk, holder="w") is RunState.CANCELLED
+    assert yarn.killed == [name]
+    assert f"The cluster was asked to end {name}." in told(run)
+
+
+@client_mode
+@pytest.mark.parametrize("outcome", [None, "done"])
+def test_a_yarn_that_does_not_answer_keeps_no_driver_of_this_host_from_its_end(
+    now: datetime, yarn: FakeYarn, tmp_path: Path, outcome: str | None
+) -> None:
+    """A driver that said its end has ended its application itself; YARN is not asked for it."""
+    noting(JobKind)
+    run = submitted(now, "test.job")
+    with application(run.tag, tmp_path / "log") as launched:
+        running(run, launched, now=now)
+        if outcome:
+            open_spool(run).write_manifest({"outcome": outcome, "error": None, "result": {}})
+        else:
+            cancelled(run, now=now)
+        end(launched.pgid)
+    run_poll(run, now=now + timedelta(seconds=10))
+    yarn.status, yarn.n_asked = 503, 0
+    if outcome is None:
+        assert run_step(run.pk, holder="w") is RunState.SETTLING
+        Run.objects.filter(pk=run.pk).update(lease_until=None, n_settles=MAX_SETTLES - 1)
+    assert run_step(run.pk, holder="w") is (RunState.DONE if outcome else RunState.CANCELLED)
+    assert (yarn.n_asked == 0) is bool(outcome)
+    assert ("Its application was not ended: YARN's" in told(run)) is not bool(outcome)
