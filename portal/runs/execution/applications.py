@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from portal.lake.errors import ExternalFailure, PortalError
+from portal.runs.execution.cluster_signs import is_beating
 from portal.runs.execution.submitted import lake_of
 from portal.runs.models import Run
 from portal.runs.records.spools import log_file, open_spool
@@ -57,9 +58,29 @@ def is_running_on_cluster(run: Run) -> bool:
     """Whether the cluster has an application of the run's tag that has not ended.
 
     Raises:
-        ExternalFailure: the cluster does not answer, so that nobody can say.
+        ExternalFailure: the cluster does not answer, or does not know a driver that beats.
     """
-    return is_on_cluster(run) and any(not one.is_final for one in applications_of(run))
+    return is_on_cluster(run) and any(not one.is_final for one in _known_applications(run))
+
+
+def _known_applications(run: Run) -> list[Application]:
+    """Return what the cluster knows of a run; that it knows nothing ends no driver that beats.
+
+    A ResourceManager that lost its state, or an API server that was restored, has forgotten what
+    its nodes still run.
+    """
+    found = applications_of(run)
+    if not found and run.spool and is_beating(run):
+        name = cluster_of(lake_of(run)).name
+        asked = "ResourceManager" if is_yarn(lake_of(run)) else "API server"
+        raise ExternalFailure(
+            "spark.not_known",
+            f"{name} knows no application of {run.tag}, and its driver beats: the run goes on, and "
+            f"{name} is asked again. Look at the {asked}.",
+            service="spark",
+            retryable=True,
+        )
+    return found
 
 
 def applications_of(run: Run) -> list[Application]:
@@ -73,12 +94,13 @@ def kill(run: Run) -> None:
     What a driver of this host has on YARN ends when the run is settled.
 
     Raises:
-        ExternalFailure: something is still there, or the cluster does not answer.
+        ExternalFailure: something is still there, or the cluster does not answer, or does not know
+            a driver that beats.
     """
     if run.pid and run.host == host_identity():
         launch.kill(launched_of(run))  # first, so that it submits nothing afterwards
-    if is_on_cluster(run):
-        end_on_cluster(run)
+    if is_on_cluster(run) and not end_on_cluster(run):
+        _known_applications(run)
 
 
 def end_on_cluster(run: Run) -> list[str]:

@@ -47,16 +47,19 @@ def run_poll(run: Run, *, now: datetime) -> None:
     spool = open_spool(run)
     _look_after(run, kind, spool, now=now)
     error: ExternalFailure | None = None
-    if _is_running(run, now=now):
+    is_running = _is_running(run, now=now)
+    if is_running is None:  # it may be silent all the same, which pages show
+        silence_note(run, kind, now=now)
+        _supervised(run, now=now)
+        return
+    if is_running:
         if error := _waited_too_long(run, kind, now=now):
             applications.kill(run)
         elif reason := _reason_killed(run, kind, spool, now=now):
             run_log(run, f"{reason}; it was killed.", now=now, level="warning")
             applications.kill(run)
         else:
-            Run.objects.filter(pk=run.pk, epoch=run.epoch, state=RunState.RUNNING).update(
-                lease_until=now + SUPERVISED
-            )
+            _supervised(run, now=now)
             return
     # What it wrote between the last look and its end.
     _look_after(run, kind, spool, now=now, is_alive=False)
@@ -64,15 +67,22 @@ def run_poll(run: Run, *, now: datetime) -> None:
     run_to_settling(run, now=now, error=error.as_dict() if error else None)
 
 
-def _is_running(run: Run, *, now: datetime) -> bool:
-    """Whether the application goes on; one whose cluster does not answer is taken for running."""
+def _supervised(run: Run, *, now: datetime) -> None:
+    """Say that this host follows the run."""
+    Run.objects.filter(pk=run.pk, epoch=run.epoch, state=RunState.RUNNING).update(
+        lease_until=now + SUPERVISED
+    )
+
+
+def _is_running(run: Run, *, now: datetime) -> bool | None:
+    """Whether the application goes on; None while nobody can say, and nothing is ended."""
     try:
         if not run.application_id and applications.is_on_cluster(run):
             _note_application(run, now=now)
         return applications.is_running(run)
     except ExternalFailure as error:
         _say_once(run, error.message, now=now)
-        return True
+        return None
 
 
 def _waited_too_long(run: Run, kind: RunKind, *, now: datetime) -> ExternalFailure | None:

@@ -1,5 +1,6 @@
 """What ends a run on YARN, and what only looks like its end."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -8,10 +9,13 @@ from pathlib import Path
 import pytest
 
 from portal.connectors.lake_config import LakeConfig
+from portal.lake.errors import ExternalFailure
 from portal.runs.domain import RunState
+from portal.runs.execution import cluster_signs
 from portal.runs.execution.polling import run_poll
 from portal.runs.execution.settling import MAX_SETTLES
 from portal.runs.execution.steps import run_step
+from portal.runs.execution.takeover import watch
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
 from portal.runs.requests.selectors import run_events
@@ -19,6 +23,7 @@ from portal.runs.requests.services import run_request
 from portal.spark.launch import is_alive
 from tests.component.conftest import LAKE
 from tests.component.portal.runs.run_kinds import (
+    ActingJobKind,
     JobKind,
     application,
     end,
@@ -30,6 +35,24 @@ from tests.support.fake_yarn import FakeYarn, fake_yarn
 from tests.support.lakes import write_lake
 
 pytestmark = pytest.mark.django_db
+
+
+class Clock:
+    """The clock of this process, which tests turn on."""
+
+    def __init__(self) -> None:
+        self.seconds = time.monotonic()
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    found = Clock()
+    monkeypatch.setattr(time, "monotonic", found)
+    monkeypatch.setattr(cluster_signs, "_seen", {})
+    return found
 
 
 @pytest.fixture
@@ -105,3 +128,75 @@ def test_a_yarn_that_does_not_answer_keeps_no_driver_of_this_host_from_its_end(
     assert run_step(run.pk, holder="w") is (RunState.DONE if outcome else RunState.CANCELLED)
     assert (yarn.n_asked == 0) is bool(outcome)
     assert ("Its application was not ended: YARN's" in told(run)) is not bool(outcome)
+
+
+def test_a_driver_that_beats_has_not_ended_where_yarn_knows_nothing_of_it(
+    now: datetime, yarn: FakeYarn, clock: Clock
+) -> None:
+    noting(ActingJobKind)
+    run = submitted(now)
+    yarn.has(run.tag, "RUNNING")
+    watch(now=now + timedelta(seconds=31))
+    run.refresh_from_db()
+    spool = open_spool(run)
+    yarn.apps.clear()
+    for n in range(1, 4):
+        spool.write_beat({"driver": n, "jvm": n})
+        clock.seconds += 10
+        run_poll(run, now=now + timedelta(seconds=40))
+        assert (run.state, run.message) == (
+            RunState.RUNNING,
+            f"YARN knows no application of {run.tag}, and its driver beats: the run goes on, and "
+            "YARN is asked again. Look at the ResourceManager.",
+        )
+    cancelled(run, now=now)
+    run_poll(run, now=now + timedelta(seconds=121))
+    assert run.state == RunState.RUNNING
+    clock.seconds += 21
+    run_poll(run, now=now + timedelta(seconds=150))
+    assert run.state == RunState.SETTLING
+
+
+def test_a_submitter_that_is_killed_ends_no_driver_that_yarn_does_not_know(
+    now: datetime, yarn: FakeYarn, clock: Clock, tmp_path: Path
+) -> None:
+    noting(ActingJobKind)
+    run = submitted(now)
+    open_spool(run).write_beat({"driver": 1, "jvm": None})
+    with application(run.tag, tmp_path / "log") as launched:
+        running(run, launched, now=now)
+        cancelled(run, now=now)
+        with pytest.raises(ExternalFailure, match="its driver beats"):
+            run_poll(run, now=now + timedelta(seconds=61))
+    run.refresh_from_db()
+    assert run.state == RunState.RUNNING
+
+
+@pytest.mark.parametrize("state", [RunState.SUBMITTING, RunState.RUNNING])
+def test_nobody_takes_a_beating_driver_for_ended_that_yarn_does_not_know(
+    now: datetime, yarn: FakeYarn, clock: Clock, state: RunState
+) -> None:
+    noting(ActingJobKind)
+    run = submitted(now)
+    open_spool(run).write_beat({"driver": 1, "jvm": None})
+    Run.objects.filter(pk=run.pk).update(host="elsewhere/1234/5", state=state)
+    for silent, moved in [(0, 0), (19, 0), (20, 1)]:
+        clock.seconds += silent
+        assert watch(now=now + timedelta(seconds=121)) == moved
+        run.refresh_from_db()
+        assert (run.state == RunState.SETTLING) is bool(moved)
+        clock.seconds -= silent
+
+
+def test_a_spool_that_cannot_be_read_says_nothing_of_a_driver_that_yarn_does_not_know(
+    now: datetime, yarn: FakeYarn, clock: Clock
+) -> None:
+    noting(ActingJobKind)
+    run = submitted(now)
+    yarn.has(run.tag, "RUNNING")
+    watch(now=now + timedelta(seconds=31))
+    run.refresh_from_db()
+    yarn.apps.clear()
+    Path(open_spool(run).root.child("beat.json").path).write_text("half")
+    run_poll(run, now=now + timedelta(seconds=40))
+    assert (run.state, "is no JSON object" in run.message) == (RunState.RUNNING, True)
