@@ -29,6 +29,9 @@ _log = logging.getLogger(__name__)
 SUPERVISED = timedelta(seconds=60)
 CANCEL_GRACE = timedelta(seconds=60)
 END_GRACE = timedelta(seconds=15)
+# It also waits for a heartbeat on its way, and copies its output into the spool; killed before, it
+# leaves its files in YARN's staging directory.
+DEPLOYED_END_GRACE = timedelta(seconds=60)
 # Spark may load jars from afar before the driver's own program begins, and nothing acts so early.
 _LAUNCH_LIMIT = timedelta(minutes=10)
 
@@ -159,7 +162,8 @@ def _reason_killed(run: Run, kind: RunKind, spool: Spool, *, now: datetime) -> s
     if run.submitted_at is not None and now - run.submitted_at > kind.longest:
         return "It took longer than its kind may"
     written = _manifest_written_at(spool)
-    if written is not None and now.timestamp() - written > END_GRACE.total_seconds():
+    grace = DEPLOYED_END_GRACE if has_driver_elsewhere(run) else END_GRACE
+    if written is not None and now.timestamp() - written > grace.total_seconds():
         return "It did not end by itself after its last step"
     return silence_note(run, kind, now=now)
 

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
@@ -200,3 +202,22 @@ def test_a_spool_that_cannot_be_read_says_nothing_of_a_driver_that_yarn_does_not
     Path(open_spool(run).root.child("beat.json").path).write_text("half")
     run_poll(run, now=now + timedelta(seconds=40))
     assert (run.state, "is no JSON object" in run.message) == (RunState.RUNNING, True)
+
+
+@pytest.mark.parametrize(("yarn", "seconds"), [("client", 15), ("cluster", 60)], indirect=["yarn"])
+def test_a_driver_on_a_cluster_has_longer_to_end_after_its_last_step(
+    yarn: FakeYarn, tmp_path: Path, seconds: int
+) -> None:
+    noting(JobKind)
+    now = timezone.now()
+    run = submitted(now, "test.job")
+    yarn.has(run.tag, "RUNNING")
+    with application(run.tag, tmp_path / "log") as launched:
+        running(run, launched, now=now)
+        manifest: dict[str, Any] = {"outcome": "done", "error": None, "result": {}}
+        open_spool(run).write_manifest(manifest)
+        run_poll(run, now=now + timedelta(seconds=seconds - 2))
+        assert is_alive(launched)
+        run_poll(run, now=now + timedelta(seconds=seconds + 5))
+        assert not is_alive(launched)
+    assert run.state == RunState.SETTLING
