@@ -12,13 +12,12 @@ from portal.runs.models import Run
 from portal.runs.records.spools import log_file, open_spool
 from portal.spark import launch
 from portal.spark.launch import Launched
-from portal.spark.masters.application import Application
+from portal.spark.masters.application import KILL_WAIT_SECONDS, Application
 from portal.spark.masters.clusters import cluster_of
 from portal.spark.masters.driver_output import OUTPUTS
 from portal.spark.masters.settings import is_deployed, is_kubernetes, is_yarn
 from portal.spark.process_table import host_identity
 
-_KILL_WAIT_SECONDS = 20.0
 _LOG_BYTES = 256 * 1024
 
 
@@ -112,7 +111,7 @@ def end_on_cluster(run: Run) -> list[str]:
     if not is_known_to_cluster(run):
         return []
     cluster = cluster_of(lake_of(run))
-    deadline = time.monotonic() + _KILL_WAIT_SECONDS
+    deadline = time.monotonic() + KILL_WAIT_SECONDS
     ended: set[str] = set()
     while going := [one.id for one in cluster.tagged(run.tag) if not one.is_final]:
         for application in going:
@@ -121,7 +120,7 @@ def end_on_cluster(run: Run) -> list[str]:
         if time.monotonic() > deadline:
             raise ExternalFailure(
                 "spark.kill",
-                f"{cluster.name} still has {', '.join(going)} after {_KILL_WAIT_SECONDS:.0f} s.",
+                f"{cluster.name} still has {', '.join(going)} after {KILL_WAIT_SECONDS:.0f} s.",
                 service="spark",
                 retryable=True,
             )

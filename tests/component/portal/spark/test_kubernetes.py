@@ -15,6 +15,7 @@ import pytest
 
 from portal.lake.errors import ExternalFailure
 from portal.lake.ids import LakeId
+from portal.spark.masters.application import KILL_WAIT_SECONDS
 from portal.spark.masters.kubernetes import KubernetesApi
 from tests.support.lakes import local_lake
 
@@ -29,6 +30,8 @@ class FakeApi:
     address: str = ""
     pods: dict[str, dict[str, Any]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    graces: list[int] = field(default_factory=list)
+    """For how many seconds deleted pods were let end by themselves; Kubernetes' own is 30."""
     tokens: set[str] = field(default_factory=set)
     refusal: str = ""
     other: tuple[int, bytes] | None = None
@@ -58,7 +61,9 @@ def fake_api() -> Iterator[FakeApi]:
             self._answer(200, json.dumps({"items": list(fake.pods.values())}).encode())
 
         def do_DELETE(self) -> None:
-            found = fake.pods.pop(self.path.rpartition("/")[2], None)
+            url = urlsplit(self.path)
+            fake.graces.append(int(parse_qs(url.query).get("gracePeriodSeconds", ["30"])[0]))
+            found = fake.pods.pop(url.path.rpartition("/")[2], None)
             self._answer(200 if found else 404, b"{}")
 
         def date_time_string(self, timestamp: float | None = None) -> str:
@@ -150,6 +155,7 @@ def test_an_ended_pod_has_its_reason_and_its_log(api: FakeApi, tmp_path: Path) -
     client.kill(found.id)
     client.kill(found.id)
     assert client.tagged("lw-1-1") == []
+    assert all(0 < seconds < KILL_WAIT_SECONDS for seconds in api.graces)
 
 
 def test_tokens_are_read_again_and_a_refusal_is_no_end(api: FakeApi, tmp_path: Path) -> None:
