@@ -20,6 +20,8 @@ class FakeYarn:
     users: set[str] = field(default_factory=set)
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
+    refusal: str = ""
+    """What it says where it refuses."""
     n_asked: int = 0
     outputs: dict[str, str] = field(default_factory=dict)
 
@@ -80,6 +82,8 @@ def fake_yarn() -> Iterator[FakeYarn]:
             self._answer({"state": "KILLED"})
 
         def _answer(self, told: dict[str, Any]) -> None:
+            if fake.refusal:
+                told = {"RemoteException": {"message": fake.refusal}}
             self._send(json.dumps(told).encode())
 
         def _send(self, body: bytes) -> None:

@@ -25,7 +25,7 @@ _MANAGER = "yarn.resourcemanager."
 _WEB = f"{_MANAGER}webapp."
 # Hadoop's own, for members of which only the host is named.
 _PORTS = {"http": 8088, "https": 8090}
-_UNAUTHORIZED = 401
+_UNAUTHORIZED, _FORBIDDEN = 401, 403
 # Those of this host, where a company adds its own; else those that come with the library.
 _HOST_PATHS = ssl.get_default_verify_paths()
 _AUTHORITIES = _HOST_PATHS.cafile or _HOST_PATHS.capath or True
@@ -135,7 +135,7 @@ class ResourceManager:
         body: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
         reasons = []
-        wants_proof, unproven = False, None
+        statuses, unproven = set(), None
         last = _leaders.get(self._addresses)
         for address in sorted(self._addresses, key=lambda one: one != last):
             try:
@@ -151,28 +151,42 @@ class ResourceManager:
                 unproven = error
                 reasons.append(f"{address}: {error.message}")
                 continue
-            reason = "a standby" if _is_standby(answer) else f"HTTP {answer.status_code}"
-            reasons.append(f"{address}: {reason}")
-            wants_proof |= answer.status_code == _UNAUTHORIZED
-        if wants_proof:
-            raise ExternalFailure(
-                "yarn.wants_proof",
-                f"YARN's web service asks for Kerberos (SPNEGO): {'; '.join(reasons)}. "
-                + (
-                    f"It refused {self._proof.kerberos.principal}. Compare {_WEB}spnego-principal "
-                    "of hadoop_conf and its keytab with the KDC; its log has the reason."
-                    if self._proof
-                    else "Give the lake a principal and a keytab (kerberos in lakes.json)."
-                ),
-                service="yarn",
-                retryable=False,
-            )
+            reasons.append(f"{address}: {_said(answer)}")
+            statuses.add(answer.status_code)
+        if _UNAUTHORIZED in statuses:
+            raise self._wants_proof("; ".join(reasons))
         if unproven is not None:
             raise unproven
+        if _FORBIDDEN in statuses:
+            raise self._refused("; ".join(reasons))
         raise ExternalFailure(
             "yarn.unreachable",
             f"YARN's ResourceManager gives no answer ({'; '.join(reasons)}). The state of the "
             "application is not known; it is asked again.",
+            service="yarn",
+            retryable=True,
+        )
+
+    def _wants_proof(self, reasons: str) -> ExternalFailure:
+        return ExternalFailure(
+            "yarn.wants_proof",
+            f"YARN's web service asks for Kerberos (SPNEGO): {reasons}. "
+            + (
+                f"It refused {self._proof.kerberos.principal}. Compare {_WEB}spnego-principal "
+                "of hadoop_conf and its keytab with the KDC; its log has the reason."
+                if self._proof
+                else "Give the lake a principal and a keytab (kerberos in lakes.json)."
+            ),
+            service="yarn",
+            retryable=False,
+        )
+
+    def _refused(self, reasons: str) -> ExternalFailure:
+        return ExternalFailure(
+            "yarn.refused",
+            f"YARN refuses the user {self.user or 'of this process'}: {reasons}. Let this user see "
+            "and end applications (yarn.admin.acl, or the queue's acl_administer_applications), or "
+            "correct hadoop_user or kerberos of the lake. The run stays as it is meanwhile.",
             service="yarn",
             retryable=True,
         )
@@ -204,6 +218,17 @@ class ResourceManager:
 def _is_standby(answer: requests.Response) -> bool:
     """Whether a member says that it does not lead: it redirects, or none leads and it waits."""
     return answer.is_redirect or "Refresh" in answer.headers
+
+
+def _said(answer: requests.Response) -> str:
+    """Return in words what a member answered, of a refusal with its own."""
+    if _is_standby(answer):
+        return "a standby"
+    try:
+        words = str(answer.json()["RemoteException"]["message"]).partition("\n")[0].rstrip(". ")
+    except (ValueError, KeyError, TypeError):
+        return f"HTTP {answer.status_code}"
+    return f"{words} (HTTP {answer.status_code})"
 
 
 def _addresses(properties: Mapping[str, str]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """A ResourceManager with several members: whoever leads is asked, wherever it is."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,17 +21,20 @@ def members() -> Iterator[tuple[FakeYarn, FakeYarn]]:
         yield first, second
 
 
-def manager_of(tmp_path: Path, **properties: str) -> ResourceManager:
-    lake = local_lake(tmp_path, LakeId("main"))
+def manager_of(tmp_path: Path, *, user: str | None = None, **properties: str) -> ResourceManager:
+    lake = replace(local_lake(tmp_path, LakeId("main")), hadoop_user=user)
     lake.hadoop_conf.update(
         {f"yarn.resourcemanager.{name}": value for name, value in properties.items()}
     )
     return ResourceManager.of(lake)
 
 
-def available(tmp_path: Path, first: FakeYarn, second: FakeYarn) -> ResourceManager:
+def available(
+    tmp_path: Path, first: FakeYarn, second: FakeYarn, *, user: str | None = None
+) -> ResourceManager:
     return manager_of(
         tmp_path,
+        user=user,
         **{
             "ha.rm-ids": "rm1, rm2",
             "webapp.address.rm1": first.address,
@@ -92,6 +96,25 @@ def test_while_nobody_leads_nothing_is_known(
         available(tmp_path, *members).tagged(TAG)
     assert told.value.code == "yarn.unreachable"
     assert told.value.message.count(": a standby") == 2
+
+
+def test_a_refusal_is_told_with_whom_and_in_yarn_s_words(
+    tmp_path: Path, members: tuple[FakeYarn, FakeYarn]
+) -> None:
+    first, second = members
+    stand_by(first, second)
+    second.status = 403
+    second.refusal = "User steward cannot perform operation MODIFY_APP."
+    manager = available(tmp_path, first, second, user="steward")
+    for ask in (lambda: manager.tagged(TAG), lambda: manager.kill("application_1_0001")):
+        with pytest.raises(ExternalFailure, match=r"MODIFY_APP \(HTTP 403\)") as told:
+            ask()
+        assert (told.value.code, told.value.retryable) == ("yarn.refused", True)
+        assert told.value.message.startswith("YARN refuses the user steward: ")
+        assert "yarn.admin.acl" in told.value.message
+    second.refusal = ""
+    with pytest.raises(ExternalFailure, match=rf"{second.address}: HTTP 403\."):
+        manager.tagged(TAG)
 
 
 @pytest.mark.parametrize(
