@@ -22,6 +22,7 @@ class FakeYarn:
     headers: dict[str, str] = field(default_factory=dict)
     refusal: str = ""
     """What it says where it refuses."""
+    wants_proof: bool = False
     n_asked: int = 0
     outputs: dict[str, str] = field(default_factory=dict)
 
@@ -87,7 +88,8 @@ def fake_yarn() -> Iterator[FakeYarn]:
             self._send(json.dumps(told).encode())
 
         def _send(self, body: bytes) -> None:
-            self.send_response(fake.status)
+            is_unproven = fake.wants_proof and "Authorization" not in self.headers
+            self.send_response(401 if is_unproven else fake.status)
             self.send_header("Content-Length", str(len(body)))
             for name, value in fake.headers.items():
                 self.send_header(name, value)

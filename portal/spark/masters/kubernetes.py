@@ -16,7 +16,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
 from portal.spark.masters.application import KILL_WAIT_SECONDS, Application
 from portal.spark.masters.settings import DEFAULT_NAMESPACE, NAMESPACE, TAG_LABEL
-from portal.spark.masters.web import WebSession
+from portal.spark.masters.web import HOST_AUTHORITIES, WebSession
 
 _FINAL = frozenset({"Succeeded", "Failed"})
 _CREDENTIALS = "spark.kubernetes.authenticate.submission."
@@ -115,7 +115,7 @@ class KubernetesApi:
                 params=dict(query),
                 headers=headers,
                 cert=pair,
-                verify=files.get("caCertFile", True),
+                verify=files.get("caCertFile", HOST_AUTHORITIES),
             )
 
 

@@ -1,7 +1,6 @@
 """Asks YARN's ResourceManager for applications by their tag, and ends them."""
 
 import re
-import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,7 +16,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
 from portal.spark.masters.application import Application
 from portal.spark.masters.waiting import reason_of
-from portal.spark.masters.web import WebSession
+from portal.spark.masters.web import HOST_AUTHORITIES, WebSession
 
 _FINAL = frozenset({"FINISHED", "FAILED", "KILLED"})
 _NOT_STARTED = frozenset({"NEW", "NEW_SAVING", "SUBMITTED", "ACCEPTED"})
@@ -26,9 +25,6 @@ _WEB = f"{_MANAGER}webapp."
 # Hadoop's own, for members of which only the host is named.
 _PORTS = {"http": 8088, "https": 8090}
 _UNAUTHORIZED, _FORBIDDEN = 401, 403
-# Those of this host, where a company adds its own; else those that come with the library.
-_HOST_PATHS = ssl.get_default_verify_paths()
-_AUTHORITIES = _HOST_PATHS.cafile or _HOST_PATHS.capath or True
 _LOGS = re.compile(
     r"(?P<node>https?://[^/]+)/node/containerlogs/(?P<container>container_\w+)/[^/]*"
 )
@@ -45,6 +41,8 @@ class Service:
     state: str
     ha_state: str
     version: str
+    is_proven: bool
+    """Whether it asked for a proof of the name, and took it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +71,6 @@ class ResourceManager:
         self._addresses = addresses
         self._proof = proof
         self.user = user
-        self.is_proven = False
-        """Whether it asked for a proof of the name, and got one."""
 
     @classmethod
     def of(cls, config: LakeConfig) -> Self:
@@ -100,13 +96,18 @@ class ResourceManager:
 
     def service(self) -> Service:
         """Return what the leading ResourceManager says of itself."""
-        told = self._ask("GET", "info").get("clusterInfo") or {}
-        named = (str(told.get(key, "")) for key in ("state", "haState", "resourceManagerVersion"))
-        return Service(*named)
+        answer = self._ask("GET", "info")
+        told = answer.json().get("clusterInfo") or {}
+        return Service(
+            state=str(told.get("state", "")),
+            ha_state=str(told.get("haState", "")),
+            version=str(told.get("resourceManagerVersion", "")),
+            is_proven="Authorization" in answer.request.headers,
+        )
 
     def tagged(self, tag: str) -> list[Application]:
         """Return the applications that were submitted with a tag, the newest last."""
-        told = self._ask("GET", "apps", query={"applicationTags": tag.lower()})
+        told = self._ask("GET", "apps", query={"applicationTags": tag.lower()}).json()
         rows = (told.get("apps") or {}).get("app") or []
         return [_application(row) for row in sorted(rows, key=lambda row: str(row["id"]))]
 
@@ -133,7 +134,8 @@ class ResourceManager:
         *,
         query: Mapping[str, str] | None = None,
         body: Mapping[str, str] | None = None,
-    ) -> dict[str, Any]:
+    ) -> requests.Response:
+        """Return the leader's answer, which is a JSON object."""
         reasons = []
         statuses, unproven = set(), None
         last = _leaders.get(self._addresses)
@@ -141,9 +143,9 @@ class ResourceManager:
             try:
                 answer = self._request(method, f"{address}/ws/v1/cluster/{path}", query, body)
                 if answer.status_code in (200, 202) and not _is_standby(answer):
-                    told = dict(answer.json())
+                    dict(answer.json())  # else something other than YARN has answered
                     _leaders[self._addresses] = address
-                    return told
+                    return answer
             except (requests.RequestException, ValueError) as error:
                 reasons.append(f"{address}: {type(error).__name__}")
                 continue
@@ -206,12 +208,11 @@ class ResourceManager:
                 url,
                 params={**(query or {}), **({"user.name": self.user} if self.user else {})},
                 json=body,
-                verify=_AUTHORITIES,
+                verify=HOST_AUTHORITIES,
             )
             answer = ask()
             if answer.status_code == _UNAUTHORIZED and self._proof is not None:
                 answer = ask(auth=self._proof.for_host(urlsplit(url).hostname or ""))
-                self.is_proven = answer.status_code != _UNAUTHORIZED
             return answer
 
 

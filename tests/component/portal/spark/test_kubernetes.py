@@ -1,6 +1,7 @@
 """Pods of drivers as an API server tells them: why they wait, how they ended, what they wrote."""
 
 import json
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,11 +13,13 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from requests import Response
 
 from portal.lake.errors import ExternalFailure
 from portal.lake.ids import LakeId
 from portal.spark.masters.application import KILL_WAIT_SECONDS
 from portal.spark.masters.kubernetes import KubernetesApi
+from portal.spark.masters.web import WebSession
 from tests.support.lakes import local_lake
 
 PODS = "/api/v1/namespaces/lake/pods"
@@ -169,6 +172,26 @@ def test_tokens_are_read_again_and_a_refusal_is_no_end(api: FakeApi, tmp_path: P
     assert refused.value.retryable
     with pytest.raises(ExternalFailure, match="pods is forbidden"):
         client.kill("a-driver")
+
+
+@pytest.mark.parametrize("named", ["", "/etc/lakewarden/kube-ca.crt"])
+def test_the_authorities_are_the_host_s_where_no_others_are_named(
+    api: FakeApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    asked = []
+    ask = WebSession.ask
+
+    def noted(self: WebSession, method: str, url: str, **what: Any) -> Response:
+        asked.append(what["verify"])
+        return ask(self, method, url, **what)
+
+    monkeypatch.setattr(WebSession, "ask", noted)
+    conf = {"spark.kubernetes.authenticate.submission.caCertFile": named} if named else {}
+    lake = local_lake(tmp_path, LakeId("main"))
+    lake = replace(lake, spark_master=f"k8s://{api.address}", spark_conf=conf)
+    KubernetesApi.of(lake).tagged("lw-1")
+    paths = ssl.get_default_verify_paths()
+    assert asked == [named or paths.cafile or paths.capath]
 
 
 @pytest.mark.parametrize("other", [(302, b""), (200, b"<html>Log in</html>"), (200, b"[]")])

@@ -1,14 +1,16 @@
 """A ResourceManager with several members: whoever leads is asked, wherever it is."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
+from requests import PreparedRequest
 
 from portal.lake.errors import ExternalFailure
 from portal.lake.ids import LakeId
-from portal.spark.masters.resource_manager import ResourceManager
+from portal.spark.masters.resource_manager import Proof, ResourceManager
 from tests.support.fake_yarn import FakeYarn, fake_yarn
 from tests.support.lakes import local_lake
 
@@ -96,6 +98,28 @@ def test_while_nobody_leads_nothing_is_known(
         available(tmp_path, *members).tagged(TAG)
     assert told.value.code == "yarn.unreachable"
     assert told.value.message.count(": a standby") == 2
+
+
+class _Named:
+    """Proves a name without a KDC."""
+
+    def for_host(self, host: str) -> Callable[[PreparedRequest], PreparedRequest]:
+        def prove(request: PreparedRequest) -> PreparedRequest:
+            request.headers["Authorization"] = f"Negotiate {host}"
+            return request
+
+        return prove
+
+
+def test_an_answer_says_whether_the_name_was_proven(members: tuple[FakeYarn, FakeYarn]) -> None:
+    first, _ = members
+    address = f"http://{first.address}"
+    manager = ResourceManager((address,), user=None, proof=cast("Proof", _Named()))
+    found = [manager.service()]
+    first.wants_proof = True
+    found.append(manager.service())
+    assert [one.is_proven for one in found] == [False, True]
+    assert first.n_asked == 3
 
 
 def test_a_refusal_is_told_with_whom_and_in_yarn_s_words(
