@@ -23,6 +23,7 @@ from portal.lake.errors import ExternalFailure, PortalError
 from portal.spark.masters.kubernetes import KubernetesApi
 from portal.spark.masters.resource_manager import ResourceManager
 from portal.spark.masters.settings import has_cluster, is_kubernetes
+from portal.spark.masters.standalone import check_properties_file
 
 _CONNECT_SECONDS = 10.0
 _PROBE = b"lakewarden check_lake\n"
@@ -162,6 +163,7 @@ def _spark(config: LakeConfig) -> _Answer:
     master = config.spark_master
     if config.kerberos is not None:
         config.kerberos.check_master(master, properties_file=config.spark_properties_file)
+    check_properties_file(config)
     if master.startswith("local"):
         return _Answer(_who(config), "runs on the workers' hosts")
     if master == "yarn":

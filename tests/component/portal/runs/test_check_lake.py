@@ -92,6 +92,17 @@ def test_a_master_is_looked_for(lake: LakeConfig, settings: Any, master: str, de
     assert any((detail or "check.unreachable") in line for line in lines)
 
 
+def test_a_file_of_properties_that_others_read_is_told(
+    lake: LakeConfig, settings: Any, tmp_path: Path
+) -> None:
+    file = tmp_path / "spark.conf"
+    file.touch(mode=0o644)
+    _keep(settings, replace(lake, spark_properties_file=str(file)))
+    lines, _ = _table("main")
+    assert _reached(lines)["Spark master"] == "NO"
+    assert any("config.spark_properties_file" in line for line in lines)
+
+
 @pytest.mark.parametrize(
     ("status", "reached", "said"),
     [
