@@ -42,6 +42,19 @@ def test_only_what_no_release_up_to_this_one_has_is_newer() -> None:
     assert newer_migrations() == [f"runs.{LATER}"]
 
 
+@pytest.mark.django_db
+def test_what_was_squashed_twice_is_of_a_former_release_and_not_of_a_newer_one() -> None:
+    """Django squashes a squash once it names what it replaced no more; rows of that stay."""
+    MigrationRecorder.Migration.objects.all().delete()
+    recorder = MigrationRecorder(connection)
+    for name in ("0001_initial", "0002_more", "0001_squashed_0002_more"):
+        recorder.record_applied("runs", name)
+    call_command("migrate", fake=True, stdout=io.StringIO(), verbosity=0)
+    assert newer_migrations() == []
+    migrated_by_a_newer_release()
+    assert newer_migrations() == [f"runs.{LATER}"]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_loops_end_and_say_why(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
