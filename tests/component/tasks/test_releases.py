@@ -135,6 +135,29 @@ def test_nothing_is_renamed_under_a_process_that_leads() -> None:
     assert ("refresh", "0004_divergence_mails") in recorder.applied_migrations()
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("target", ["0003", "zero"])
+def test_nothing_is_taken_back_under_a_process_that_leads(target: str) -> None:
+    until = timezone.now() + timedelta(minutes=1)
+    lease = Lease.objects.create(name="supervise", holder="h1", until=until)
+    with pytest.raises(
+        CommandError, match=r"^runs\.\d{4}_\w+ would be taken back, .* by h1"
+    ) as told:
+        call_command("migrate", "runs", target, fake=True, stdout=io.StringIO(), verbosity=0)
+    assert "restore the backup" in str(told.value)
+    call_command("migrate", "runs", target, plan=True, stdout=io.StringIO())
+    call_command("migrate", "runs", stdout=io.StringIO(), verbosity=0)
+    with pytest.raises(CommandError, match="Cannot find a migration matching 'nothing'"):
+        call_command("migrate", "runs", "nothing")
+    with pytest.raises(CommandError, match="No installed app with label 'nothing'"):
+        call_command("migrate", "nothing")
+    lease.delete()
+    call_command("migrate", "runs", "0003", fake=True, stdout=io.StringIO(), verbosity=0)
+    applied = MigrationRecorder(connection).applied_migrations()
+    assert ("runs", "0004_submission") not in applied
+    assert ("runs", "0003_application_id") in applied
+
+
 @pytest.mark.parametrize(
     ("operation", "stops"),
     [
