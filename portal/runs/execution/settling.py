@@ -184,6 +184,7 @@ def _end_on_cluster(run: Run, *, now: datetime) -> None:
         _end_applications(run, now=now)
         if run.spool:
             open_spool(run).forget_environment()
+            _remove_uploads(run, now=now)
     elif is_known_to_cluster(run) and not _has_ended_by_itself(run):
         try:
             _end_applications(run, now=now)
@@ -193,6 +194,16 @@ def _end_on_cluster(run: Run, *, now: datetime) -> None:
             run_log(
                 run, f"Its application was not ended: {error.message}", now=now, level="warning"
             )
+
+
+def _remove_uploads(run: Run, *, now: datetime) -> None:
+    """Remove what was uploaded for the driver; what stays is told, and is nobody's loss."""
+    spool = open_spool(run)
+    try:
+        spool.remove_uploads()
+    except PortalError as error:
+        words = f"{spool.uploads} stays and may be removed by hand: {error.message}"
+        run_log(run, words, now=now, level="warning")
 
 
 def _end_applications(run: Run, *, now: datetime) -> None:

@@ -12,8 +12,10 @@ from django.utils import timezone
 
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
+from portal.runs.claims.services import run_to_settling
 from portal.runs.domain import RunState
 from portal.runs.execution import cluster_signs
+from portal.runs.execution.deployment import deployment_of
 from portal.runs.execution.polling import run_poll
 from portal.runs.execution.settling import MAX_SETTLES
 from portal.runs.execution.steps import run_step
@@ -62,14 +64,17 @@ def yarn(lake: LakeConfig, tmp_path: Path, request: pytest.FixtureRequest) -> It
     """A YARN to which the lake deploys its drivers, or only executors of drivers on this host."""
     mode = getattr(request, "param", "cluster")
     with fake_yarn() as fake:
-        config = replace(
-            lake,
-            spark_master="yarn",
-            spark_conf={"spark.submit.deployMode": mode},
-            hadoop_conf={"yarn.resourcemanager.webapp.address": fake.address},
-        )
-        write_lake(config, tmp_path / "lakes.json")
+        write_lake(on_yarn(lake, fake, mode), tmp_path / "lakes.json")
         yield fake
+
+
+def on_yarn(lake: LakeConfig, yarn: FakeYarn, mode: str) -> LakeConfig:
+    return replace(
+        lake,
+        spark_master="yarn",
+        spark_conf={"spark.submit.deployMode": mode},
+        hadoop_conf={"yarn.resourcemanager.webapp.address": yarn.address},
+    )
 
 
 def submitted(now: datetime, kind: str = "test.acting") -> Run:
@@ -221,3 +226,26 @@ def test_a_driver_on_a_cluster_has_longer_to_end_after_its_last_step(
         run_poll(run, now=now + timedelta(seconds=seconds + 5))
         assert not is_alive(launched)
     assert run.state == RunState.SETTLING
+
+
+def test_what_was_uploaded_for_a_driver_is_removed_once_it_has_ended(
+    now: datetime, yarn: FakeYarn, lake: LakeConfig, tmp_path: Path
+) -> None:
+    kind = noting(JobKind)
+    write_lake(replace(lake, spark_master="k8s://https://127.0.0.1:1"), tmp_path / "lakes.json")
+    run = submitted(now, "test.job")
+    conf = deployment_of(run, kind, open_spool(run)).config.spark_conf
+    uploads = Path(conf["spark.kubernetes.file.upload.path"].removeprefix("file:"))
+    root = Path(open_spool(run).root.path)
+    assert uploads.parent == root
+    # Here a cluster that answers has run it.
+    write_lake(on_yarn(lake, yarn, "cluster"), tmp_path / "lakes.json")
+    yarn.has(run.tag, "FINISHED")
+    (uploads / "spark-upload-1").mkdir(parents=True)
+    (uploads / "spark-upload-1" / "packages.zip").touch()
+    (uploads / "link").symlink_to(tmp_path)
+    kept = {path.name for path in root.iterdir()} - {"upload", "environment.json"}
+    run_to_settling(run, now=timezone.now())
+    run_step(run.pk, holder="w")
+    assert {path.name for path in root.iterdir()} == kept
+    assert (tmp_path / "lakes.json").exists()
