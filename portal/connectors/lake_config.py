@@ -93,7 +93,8 @@ class LakeConfig:
     spark_queues: dict[str, str] = field(default_factory=dict)
     """The queue on YARN by kind of run; `default` is for all other kinds."""
     queue_wait_minutes: int = 0
-    """How long YARN may leave an application waiting; 0: as long as its kind of run may take."""
+    """After how many minutes a run is ended whose application YARN or Kubernetes has accepted and
+    not started; 0: when it took longer than its kind of run may."""
     spark_python: str = ""
     """A packed Python environment for drivers and executors on a cluster; empty: one is there."""
     spark_properties_file: str = ""

@@ -20,6 +20,9 @@ class FakeYarn:
     users: set[str] = field(default_factory=set)
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
+    refusal: str = ""
+    """What it says where it refuses."""
+    wants_proof: bool = False
     n_asked: int = 0
     outputs: dict[str, str] = field(default_factory=dict)
 
@@ -80,10 +83,13 @@ def fake_yarn() -> Iterator[FakeYarn]:
             self._answer({"state": "KILLED"})
 
         def _answer(self, told: dict[str, Any]) -> None:
+            if fake.refusal:
+                told = {"RemoteException": {"message": fake.refusal}}
             self._send(json.dumps(told).encode())
 
         def _send(self, body: bytes) -> None:
-            self.send_response(fake.status)
+            is_unproven = fake.wants_proof and "Authorization" not in self.headers
+            self.send_response(401 if is_unproven else fake.status)
             self.send_header("Content-Length", str(len(body)))
             for name, value in fake.headers.items():
                 self.send_header(name, value)

@@ -56,7 +56,8 @@ def test_the_web_service_gets_a_proof_of_who_asks(config: LakeConfig, yarn: Kerb
     address = f"http://{HOST}:{yarn.manager.port}/ws/v1/cluster/info?user.name=lakewarden"
     assert requests.get(address, timeout=10).status_code == 401, "a name alone is not enough"
     manager = ResourceManager.of(config)
-    assert (manager.service().state, manager.is_proven) == ("STARTED", True)
+    found = manager.service()
+    assert (found.state, found.is_proven) == ("STARTED", True)
     assert manager.tagged("lw-nothing") == []
     with pytest.raises(ExternalFailure, match="HTTP 404"):
         manager.kill("application_1_0001")
