@@ -51,8 +51,9 @@ def of_staffed_lakes(user: User, *, lake: str = "lake", otherwise: Q, of_lake: s
     lakes = user.staffed_lakes
     if lakes is None:
         return Q()
-    # No lake, no condition: what nobody keeps needs no further look-up.
-    return otherwise | Q(**{f"{lake}__in": sorted(lakes)}) if lakes else otherwise
+    # No lake, no condition: what nobody keeps needs no further look-up. The column is asked first,
+    # for `otherwise` may be a search in other rows.
+    return Q(**{f"{lake}__in": sorted(lakes)}) | otherwise if lakes else otherwise
 
 
 def answered_by(username: str, *, prefix: str = "", owners: Sequence[str] = ("owner",)) -> Q:
