@@ -2,7 +2,7 @@
 
 import re
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -33,6 +33,9 @@ _LOGS = re.compile(
     r"(?P<node>https?://[^/]+)/node/containerlogs/(?P<container>container_\w+)/[^/]*"
 )
 
+
+_DISTRUST = re.compile(r"certificate verify failed: (?P<reason>.+?)\.? \(_ssl")
+"""The reason in what requests raises: its classes tell no certificate from a broken connection."""
 
 _leaders: dict[tuple[str, ...], str] = {}
 """The member of each ResourceManager that answered last: it is asked first."""
@@ -135,7 +138,7 @@ class ResourceManager:
         body: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
         reasons = []
-        wants_proof, unproven = False, None
+        wants_proof, is_distrusted, unproven = False, False, None
         last = _leaders.get(self._addresses)
         for address in sorted(self._addresses, key=lambda one: one != last):
             try:
@@ -145,7 +148,10 @@ class ResourceManager:
                     _leaders[self._addresses] = address
                     return told
             except (requests.RequestException, ValueError) as error:
-                reasons.append(f"{address}: {type(error).__name__}")
+                distrust = _DISTRUST.search(str(error))
+                is_distrusted |= distrust is not None
+                reason = distrust["reason"] if distrust else type(error).__name__
+                reasons.append(f"{address}: {reason}")
                 continue
             except ExternalFailure as error:  # no ticket for this member: another may lead
                 unproven = error
@@ -169,6 +175,8 @@ class ResourceManager:
             )
         if unproven is not None:
             raise unproven
+        if is_distrusted:
+            raise _distrusted(reasons)
         raise ExternalFailure(
             "yarn.unreachable",
             f"YARN's ResourceManager gives no answer ({'; '.join(reasons)}). The state of the "
@@ -204,6 +212,19 @@ class ResourceManager:
 def _is_standby(answer: requests.Response) -> bool:
     """Whether a member says that it does not lead: it redirects, or none leads and it waits."""
     return answer.is_redirect or "Refresh" in answer.headers
+
+
+def _distrusted(reasons: Sequence[str]) -> ExternalFailure:
+    return ExternalFailure(
+        "yarn.certificate",
+        f"The certificate of YARN's web service is not trusted ({'; '.join(reasons)}). Add the "
+        "certificate of its signer to the authorities of every host of the portal, or name the "
+        f"host that it was made for in {_WEB}https.address. The state of the application is not "
+        "known; it is asked again.",
+        service="yarn",
+        # A certificate that ended is renewed while drivers run, and they are not given up.
+        retryable=True,
+    )
 
 
 def _addresses(properties: Mapping[str, str]) -> Iterator[str]:
