@@ -1,6 +1,7 @@
 """The web service of a ResourceManager as far as the portal asks it; tests set what it has."""
 
 import json
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +9,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests.support.certificates import Pair
 
 
 @dataclass
@@ -57,8 +60,8 @@ class FakeYarn:
 
 
 @contextmanager
-def fake_yarn() -> Iterator[FakeYarn]:
-    """Serve one on loopback."""
+def fake_yarn(*, tls: Pair | None = None) -> Iterator[FakeYarn]:
+    """Serve one on loopback, by HTTPS where it has a certificate."""
     fake = FakeYarn()
 
     class Handler(BaseHTTPRequestHandler):
@@ -100,6 +103,10 @@ def fake_yarn() -> Iterator[FakeYarn]:
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    if tls is not None:
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(tls.certificate, tls.key)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     fake.address = f"127.0.0.1:{server.server_address[1]}"

@@ -1,7 +1,8 @@
 """Asks YARN's ResourceManager for applications by their tag, and ends them."""
 
 import re
-from collections.abc import Iterator, Mapping
+import ssl
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -29,6 +30,9 @@ _LOGS = re.compile(
     r"(?P<node>https?://[^/]+)/node/containerlogs/(?P<container>container_\w+)/[^/]*"
 )
 
+
+_DISTRUST = re.compile(r"certificate verify failed: (?P<reason>.+?)\.? \(_ssl")
+"""The reason in what requests raises: its classes tell no certificate from a broken connection."""
 
 _leaders: dict[tuple[str, ...], str] = {}
 """The member of each ResourceManager that answered last: it is asked first."""
@@ -137,7 +141,7 @@ class ResourceManager:
     ) -> requests.Response:
         """Return the leader's answer, which is a JSON object."""
         reasons = []
-        statuses, unproven = set(), None
+        statuses, is_distrusted, unproven = set(), False, None
         last = _leaders.get(self._addresses)
         for address in sorted(self._addresses, key=lambda one: one != last):
             try:
@@ -147,7 +151,10 @@ class ResourceManager:
                     _leaders[self._addresses] = address
                     return answer
             except (requests.RequestException, ValueError) as error:
-                reasons.append(f"{address}: {type(error).__name__}")
+                distrust = _DISTRUST.search(str(error))
+                is_distrusted |= distrust is not None
+                reason = distrust["reason"] if distrust else type(error).__name__
+                reasons.append(f"{address}: {reason}")
                 continue
             except ExternalFailure as error:  # no ticket for this member: another may lead
                 unproven = error
@@ -161,6 +168,8 @@ class ResourceManager:
             raise unproven
         if _FORBIDDEN in statuses:
             raise self._refused("; ".join(reasons))
+        if is_distrusted:
+            raise _distrusted(reasons)
         raise ExternalFailure(
             "yarn.unreachable",
             f"YARN's ResourceManager gives no answer ({'; '.join(reasons)}). The state of the "
@@ -230,6 +239,19 @@ def _said(answer: requests.Response) -> str:
     except (ValueError, KeyError, TypeError):
         return f"HTTP {answer.status_code}"
     return f"{words} (HTTP {answer.status_code})"
+
+
+def _distrusted(reasons: Sequence[str]) -> ExternalFailure:
+    return ExternalFailure(
+        "yarn.certificate",
+        f"The certificate of YARN's web service is not trusted ({'; '.join(reasons)}). Add the "
+        "certificate of its signer to the authorities of every host of the portal, or name the "
+        f"host that it was made for in {_WEB}https.address. The state of the application is not "
+        "known; it is asked again.",
+        service="yarn",
+        # A certificate that ended is renewed while drivers run, and they are not given up.
+        retryable=True,
+    )
 
 
 def _addresses(properties: Mapping[str, str]) -> Iterator[str]:
