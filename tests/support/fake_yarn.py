@@ -104,9 +104,7 @@ def fake_yarn(*, tls: Pair | None = None) -> Iterator[FakeYarn]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     if tls is not None:
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        context.load_cert_chain(tls.certificate, tls.key)
-        server.socket = context.wrap_socket(server.socket, server_side=True)
+        _serve_by_https(server, tls)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     fake.address = f"127.0.0.1:{server.server_address[1]}"
@@ -116,3 +114,9 @@ def fake_yarn(*, tls: Pair | None = None) -> Iterator[FakeYarn]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def _serve_by_https(server: ThreadingHTTPServer, tls: Pair) -> None:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(tls.certificate, tls.key)
+    server.socket = context.wrap_socket(server.socket, server_side=True)

@@ -1,7 +1,6 @@
 """Asks YARN's ResourceManager for applications by their tag, and ends them."""
 
 import re
-import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
