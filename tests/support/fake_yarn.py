@@ -58,6 +58,16 @@ class FakeYarn:
             if app["state"] not in ("FINISHED", "FAILED", "KILLED"):
                 app["state"] = "KILLED"
 
+    def answer(self, address: str) -> dict[str, Any]:
+        """Return what the web service says at an address, and note who asks."""
+        query = parse_qs(urlsplit(address).query)
+        self.users.update(query.get("user.name", []))
+        if urlsplit(address).path.endswith("/info"):
+            info = {"state": "STARTED", "haState": "ACTIVE", "resourceManagerVersion": "3.3.4"}
+            return {"clusterInfo": info}
+        apps = self.apps.get(query.get("applicationTags", [""])[0], [])
+        return {"apps": {"app": apps} if apps else None}
+
 
 @contextmanager
 def fake_yarn(*, tls: Pair | None = None) -> Iterator[FakeYarn]:
@@ -71,14 +81,7 @@ def fake_yarn(*, tls: Pair | None = None) -> Iterator[FakeYarn]:
                 name = urlsplit(self.path).path.rpartition("/")[2]
                 self._send(fake.outputs.get(name, "").encode())
                 return None
-            query = parse_qs(urlsplit(self.path).query)
-            fake.users.update(query.get("user.name", []))
-            tag = query.get("applicationTags", [""])[0]
-            if self.path.partition("?")[0].endswith("/info"):
-                info = {"state": "STARTED", "haState": "ACTIVE", "resourceManagerVersion": "3.3.4"}
-                return self._answer({"clusterInfo": info})
-            apps = fake.apps.get(tag, [])
-            return self._answer({"apps": {"app": apps} if apps else None})
+            return self._answer(fake.answer(self.path))
 
         def do_PUT(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
