@@ -148,7 +148,8 @@ def test_where_the_portal_may_not_look_a_run_is_not_taken_for_ended(
     govern(lake, settings, tmp_path)
     run = started(Scan())
     polled_until(run, lambda: not is_alive(launched_of(run)))
-    assert 'User "lakewarden" cannot create resource "pods"' in log_file(run).read_text()
+    said = log_file(run).read_text()
+    assert 'User "lakewarden" cannot create resource "pods"' in said, said
     polled_until(run, lambda: "cannot list" in Run.objects.get(pk=run.pk).message)
     assert run.state == RunState.RUNNING
     assert "Give the portal's account the role of deploy/kubernetes" in run.message
