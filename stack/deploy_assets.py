@@ -5,7 +5,10 @@ import shutil
 
 from stack.debian_packages import install_packages
 
-_PACKAGES = {"systemd-analyze": "systemd", "nginx": "nginx-light"}
+_PACKAGES = {
+    **dict.fromkeys(("systemd-analyze", "systemd-sysusers", "systemd-tmpfiles"), "systemd"),
+    "nginx": "nginx-light",
+}
 
 
 def fetch_deploy_programs() -> bool:
@@ -14,7 +17,7 @@ def fetch_deploy_programs() -> bool:
     Raises:
         StackError: apt could not install one.
     """
-    missing = [package for name, package in _PACKAGES.items() if program(name) is None]
+    missing = sorted({package for name, package in _PACKAGES.items() if program(name) is None})
     if not missing:
         return False
     install_packages(missing, needed_for="The tier of clusters")

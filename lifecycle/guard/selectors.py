@@ -101,7 +101,7 @@ class DroppedDetail:
 
 def dropped_visible(lake: str, user: User) -> QuerySet[DroppedObject]:
     """Return what was dropped and `user` may see: what they owned, or their databases' objects."""
-    mine = DroppedObject.objects.filter(visible_to(user), lake=lake)
+    mine = DroppedObject.objects.filter(visible_to(user, of_lake=lake))
     if not user.is_lake_staff_of(lake):
         # Their own are looked up first; else a page in order of time reads everybody's.
         mine = DroppedObject.objects.filter(pk__in=mine.values("pk"))
@@ -142,7 +142,7 @@ def dropped_detail(row: DroppedObject) -> DroppedDetail:
 
 def policy_events_visible(lake: str, user: User) -> QuerySet[PolicyEvent]:
     """Return the policy events of what `user` may see."""
-    return PolicyEvent.objects.filter(visible_to(user), lake=lake)
+    return PolicyEvent.objects.filter(visible_to(user, of_lake=lake))
 
 
 def _sorted(parameters: Mapping[str, str] | None) -> dict[str, str]:

@@ -17,16 +17,17 @@ from portal.lake.errors import RuleViolation
 
 
 def person_create(
-    username: str, *, password: str, email: str, name: str = "", roles: Collection[str] = ()
+    username: str, *, password: str, email: str, name: str = "", roles: Collection[str] | None = ()
 ) -> User:
     """Create a person or bring one up to date; called twice it changes nothing.
 
-    A role is on all lakes, or on one where it says so: `admin@archive`.
+    A role is on all lakes, or on one where it says so: `admin@archive`. They have exactly these
+    roles then, and nothing records it; None leaves those that they have.
 
     Raises:
         RuleViolation: an unknown role or lake, no valid name or mail address, a weak password.
     """
-    grants = read_grants(roles, lakes=all_lakes())
+    grants = None if roles is None else read_grants(roles, lakes=all_lakes())
     _check(User(username=username, email=email))
     with transaction.atomic():
         user, _ = User.objects.update_or_create(
@@ -39,7 +40,8 @@ def person_create(
                 raise RuleViolation("person.password", " ".join(error.messages)) from None
             user.set_password(password)
             user.save(update_fields=["password"])
-        roles_set(user, grants)
+        if grants is not None:
+            roles_set(user, grants)
     return user
 
 

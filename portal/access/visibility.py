@@ -13,14 +13,18 @@ from portal.lake.errors import NotAllowed
 from portal.lake.names import TableName
 
 
-def visible_to(user: User, *, prefix: str = "", owners: Sequence[str] = ("owner",)) -> Q:
+def visible_to(
+    user: User, *, prefix: str = "", owners: Sequence[str] = ("owner",), of_lake: str = ""
+) -> Q:
     """Return the condition for rows that `user` may see.
 
     `prefix` leads to the row that carries the names, `lake` and `db` beside them; `owners` are its
-    columns of owners.
+    columns of owners. `of_lake` as for `of_staffed_lakes`.
     """
     if not user.is_authenticated:
         return Q(pk__in=[])
+    if of_lake and user.is_lake_staff_of(of_lake):
+        return Q(**{f"{prefix}lake": of_lake})
     if user.staffed_lakes is None:
         return Q()  # before it is asked what is theirs, which costs two queries
     mine = Q()
@@ -32,19 +36,24 @@ def visible_to(user: User, *, prefix: str = "", owners: Sequence[str] = ("owner"
     for lake, accounts in user.stands_for.items():
         for column in owners:
             mine |= Q(**{f"{prefix}lake": lake, f"{prefix}{column}__in": accounts})
-    return of_staffed_lakes(user, lake=f"{prefix}lake", otherwise=mine)
+    return of_staffed_lakes(user, lake=f"{prefix}lake", otherwise=mine, of_lake=of_lake)
 
 
-def of_staffed_lakes(user: User, *, lake: str = "lake", otherwise: Q) -> Q:
+def of_staffed_lakes(user: User, *, lake: str = "lake", otherwise: Q, of_lake: str = "") -> Q:
     """Return the condition for all rows of the lakes that a person keeps; of others, `otherwise`.
 
-    `lake` is the rows' column, or the way to it.
+    `lake` is the rows' column, or the way to it. `of_lake` is the one lake whose rows are wanted:
+    lists name it, for no index gives the order of `mine or of my lakes`.
     """
+    if of_lake:
+        wanted = Q(**{lake: of_lake})
+        return wanted if user.is_lake_staff_of(of_lake) else wanted & otherwise
     lakes = user.staffed_lakes
     if lakes is None:
         return Q()
-    # No lake, no condition: what nobody keeps needs no further look-up.
-    return otherwise | Q(**{f"{lake}__in": sorted(lakes)}) if lakes else otherwise
+    # No lake, no condition: what nobody keeps needs no further look-up. The column is asked first,
+    # for `otherwise` may be a search in other rows.
+    return Q(**{f"{lake}__in": sorted(lakes)}) | otherwise if lakes else otherwise
 
 
 def answered_by(username: str, *, prefix: str = "", owners: Sequence[str] = ("owner",)) -> Q:

@@ -29,7 +29,7 @@ def tables_living(lake: str) -> QuerySet[Table]:
 
 def tables_visible(lake: str, user: User) -> QuerySet[Table]:
     """Return those of them that the person may see."""
-    return tables_living(lake).filter(_mine(user))
+    return tables_living(lake).filter(_mine(user, lake))
 
 
 def get_table_for_user(lake: str, db: str, name: str, *, user: User) -> Table:
@@ -38,7 +38,7 @@ def get_table_for_user(lake: str, db: str, name: str, *, user: User) -> Table:
     Raises:
         NotVisible: there is none for this person.
     """
-    named = Table.objects.filter(_mine(user), lake=lake, db=db, name=name)
+    named = Table.objects.filter(_mine(user, lake), db=db, name=name)
     # Few rows: deleted ones are kept for a while only.
     found = named.order_by("-is_living", "-deleted_at").first()
     if found is None:
@@ -69,8 +69,8 @@ def is_named(names: Iterable[Name], *, column: str = "name") -> Q:
     return wanted
 
 
-def _mine(user: User) -> Q:
-    return visible_to(user, owners=OWNERS)
+def _mine(user: User, lake: str) -> Q:
+    return visible_to(user, owners=OWNERS, of_lake=lake)
 
 
 def saved_views(lake: str, user: User) -> QuerySet[SavedView]:

@@ -93,7 +93,8 @@ class LakeConfig:
     spark_queues: dict[str, str] = field(default_factory=dict)
     """The queue on YARN by kind of run; `default` is for all other kinds."""
     queue_wait_minutes: int = 0
-    """How long YARN may leave an application waiting; 0: as long as its kind of run may take."""
+    """After how many minutes a run is ended whose application YARN or Kubernetes has accepted and
+    not started; 0: when it took longer than its kind of run may."""
     spark_python: str = ""
     """A packed Python environment for drivers and executors on a cluster; empty: one is there."""
     spark_properties_file: str = ""
@@ -116,6 +117,8 @@ class LakeConfig:
 
     recorded_queries: str = ""
     """The Iceberg table (`db.table`) that keeps queries which engines tell of; empty: none does."""
+    protection_keys: tuple[str, ...] = ()
+    """Keys of protected columns that captures may use here; only asked where lakes are several."""
     check_samples: bool = True
     """Whether checks may keep rows that speak against their rules in the portal's database."""
     materialization_table_version: int = 0
@@ -175,6 +178,7 @@ class LakeConfig:
                 values["kerberos"] = Kerberos(**kerberos)
             values["backup_roots"] = tuple(values.get("backup_roots", ()))
             values["spark_jars"] = tuple(values.get("spark_jars", ()))
+            values["protection_keys"] = _names("protection_keys", values)
             _check_limits(values.get("plan_limits", {}))
             _check_texts("hadoop_conf", values.get("hadoop_conf", {}))
             _check_texts("spark_queues", values.get("spark_queues", {}))
@@ -198,6 +202,14 @@ class LakeConfig:
                 service="config",
                 retryable=False,
             ) from error
+
+
+def _names(key: str, values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return a list of names; a text alone would be read as one name a sign."""
+    found = values.get(key, ())
+    if not isinstance(found, list | tuple) or not all(isinstance(one, str) for one in found):
+        raise TypeError(f"{key} must be a list of names")
+    return tuple(found)
 
 
 def _check_limits(limits: Mapping[str, Any]) -> None:

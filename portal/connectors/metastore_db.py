@@ -13,6 +13,7 @@ from portal.connectors.lake_config import MetastoreDb
 DDL_TIME = "transient_lastDdlTime"
 # The variable in which a job finds the password of the metastore's database.
 PASSWORD_VARIABLE = "LW_METASTORE_DB_PASSWORD"  # noqa: S105  (a name, not a password)
+_MARIADB, _MYSQL = "jdbc:mariadb:", "jdbc:mysql:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +199,7 @@ def jdbc_options(database: MetastoreDb, *, password: str) -> dict[str, str]:
     """Return the options by which Spark connects; a silent server is noticed on either database."""
     url = database.jdbc_url
     if database.kind == "mysql":
+        url = _with_mysql_scheme(url)
         joint = "&" if "?" in url else "?"
         silence_ms = int(database.timeout_seconds * 1000)
         url += f"{joint}connectTimeout=15000&socketTimeout={silence_ms}"
@@ -208,3 +210,15 @@ def jdbc_options(database: MetastoreDb, *, password: str) -> dict[str, str]:
         "password": password,
         "fetchsize": "10000",
     }
+
+
+def _with_mysql_scheme(url: str) -> str:
+    """Return an address of MariaDB's own scheme as one of MySQL.
+
+    Spark chooses by the scheme how names are quoted, and knows no MariaDB: with its own scheme,
+    every column's name would be read as a text.
+    """
+    if not url.startswith(_MARIADB):
+        return url
+    url = _MYSQL + url.removeprefix(_MARIADB)
+    return f"{url}{'&' if '?' in url else '?'}permitMysqlScheme&useMysqlMetadata=true"

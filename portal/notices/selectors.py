@@ -11,10 +11,13 @@ from portal.lake.errors import NotVisible
 from portal.notices.models import Notice, NoticeState
 
 
-def notices_for_user(user: User) -> QuerySet[Notice]:
-    """Return what a person may see: all of the lakes that they keep, and what was sent to them."""
+def notices_for_user(user: User, lake: str = "") -> QuerySet[Notice]:
+    """Return what a person may see: all of the lakes that they keep, and what was sent to them.
+
+    Of one lake, or (empty) of all.
+    """
     mine = Q(recipient=user.username)
-    return Notice.objects.filter(of_staffed_lakes(user, otherwise=mine))
+    return Notice.objects.filter(of_staffed_lakes(user, otherwise=mine, of_lake=lake))
 
 
 class NoticeCounts(TypedDict):

@@ -1,18 +1,26 @@
-"""Grants a role to a local account and takes one away, on all lakes or on one; audited.
+"""Grants roles to local accounts and takes them away, on all lakes or on one; audited.
 
 Who signs in by a log-in server has the roles that the server's groups give, and gets them again at
 the next log-in; so they are changed there.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
 
 from portal.access.lakes import all_lakes
 from portal.access.models import User
-from portal.access.roles.domain import ADMIN, ALL_LAKES, RoleGrant, check_lake, read_grant
-from portal.access.services import roles_set
+from portal.access.roles.domain import (
+    ADMIN,
+    ALL_LAKES,
+    RoleGrant,
+    check_lake,
+    read_grant,
+    read_grants,
+)
+from portal.access.services import person_create, roles_set
 from portal.audit.services import audit_record
 from portal.lake.errors import NotAllowed, NotVisible, RuleViolation
 from portal.lake.reasons import check_reason
@@ -20,6 +28,7 @@ from portal.people.models import SignInIdentity
 from portal.people.provisioning import audit_person, named
 
 HOST = "manage.py"
+_BY_FILE = "named in the file of create_people"
 Change = Callable[[frozenset[RoleGrant], RoleGrant], frozenset[RoleGrant]]
 
 
@@ -68,6 +77,54 @@ def role_change_on_host(
     check_reason(reason, "person.reason", "Enter a reason; it is kept in the audit record.")
     change = _with if is_granted else _without
     _change(username, read_grant(role), change, by=HOST, reason=reason, now=now)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """What became of somebody's roles, by their names."""
+
+    granted: tuple[str, ...]
+    left: tuple[str, ...]
+    """They have them, and were not asked to be given them."""
+    not_given: tuple[str, ...]
+    """The groups of the log-in server give the roles of this person."""
+
+
+def person_create_on_host(
+    username: str,
+    *,
+    password: str,
+    email: str,
+    name: str,
+    roles: Collection[str],
+    now: datetime,
+) -> Arrived:
+    """Create a person, or give one who is there what is missing; no role is taken.
+
+    The password becomes the given one; a name or mail address that is left out stays as it is.
+    What changed is in the audit record. Twice it changes nothing.
+
+    Raises:
+        RuleViolation: as for `person_create`.
+    """
+    wanted = read_grants(roles, lakes=all_lakes())
+    with transaction.atomic():
+        known = User.objects.select_for_update().filter(username=username).first()
+        if known is not None:
+            email, name = email or known.email, name or known.first_name
+        user = person_create(username, password=password, email=email, name=name, roles=None)
+        if known is None:
+            audit_person("person.created", username, actor=HOST, data={"way": HOST}, now=now)
+        elif known.password != user.password:
+            audit_person("person.password_set", username, actor=HOST, data={}, now=now)
+        before = user.stored_grants()
+        missing = wanted - before
+        left = tuple(named(before - wanted))
+        if missing and _way_of(user) is not None:
+            return Arrived((), left, tuple(named(missing)))
+        for grant in sorted(missing):
+            _change(username, grant, _with, by=HOST, reason=_BY_FILE, now=now)
+    return Arrived(tuple(named(missing)), left, ())
 
 
 def _with(before: frozenset[RoleGrant], grant: RoleGrant) -> frozenset[RoleGrant]:
@@ -119,8 +176,13 @@ def _told(grants: frozenset[RoleGrant], lake: str) -> frozenset[RoleGrant]:
     return frozenset(one for one in grants if not lake or one.lake in (ALL_LAKES, lake))
 
 
+def _way_of(account: User) -> str | None:
+    """Return the log-in server's kind by which somebody signs in; None for a local account."""
+    return SignInIdentity.objects.filter(user=account).values_list("way", flat=True).first()
+
+
 def _check_local(account: User) -> None:
-    way = SignInIdentity.objects.filter(user=account).values_list("way", flat=True).first()
+    way = _way_of(account)
     if way is not None:
         raise RuleViolation(
             "person.role_way",

@@ -9,6 +9,7 @@ import time
 
 from django.db import DatabaseError, InterfaceError, connection
 from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 
 LOOK_SECONDS = 30.0
 
@@ -16,14 +17,26 @@ _log = logging.getLogger(__name__)
 
 
 def newer_migrations() -> list[str]:
-    """Return the migrations that the database has and this release lacks, as `app.name`."""
+    """Return the migrations that the database has and this release lacks, as `app.name`.
+
+    Those were applied after the last one of their app that this release knows. Older ones were
+    squashed, and the migration that replaced them need not name them any more.
+    """
     loader = MigrationLoader(connection)
     known = set(loader.disk_migrations)
     for migration in loader.disk_migrations.values():
         known.update(migration.replaces)
-    apps = {app for app, _ in known}
-    found = loader.applied_migrations or {}
-    return sorted(f"{app}.{name}" for app, name in set(found) - known if app in apps)
+    # Rows are numbered as they were applied, whatever the clocks of hosts said.
+    rows = MigrationRecorder(connection).applied_migrations()
+    found = {key: row.pk for key, row in rows.items()}
+    newest = {app: 0 for app, _ in known}
+    for app, name in known & found.keys():
+        newest[app] = max(newest[app], found[app, name])
+    return sorted(
+        f"{app}.{name}"
+        for app, name in found.keys() - known
+        if app in newest and found[app, name] > newest[app]
+    )
 
 
 class ReleaseWatch:

@@ -93,6 +93,11 @@ class Spool:
         """Where the job writes its Parquet."""
         return self.root.child("results")
 
+    @property
+    def uploads(self) -> LakePath:
+        """Where spark-submit puts the files of a driver on Kubernetes; by it alone."""
+        return self.root.child("upload")
+
     def create(self) -> None:
         """Make the folder, 0700; twice is no error."""
         self.fs.make_directories(self.root, mode=0o700)
@@ -173,6 +178,16 @@ class Spool:
         """Remove what was written for a driver; twice is no error."""
         with contextlib.suppress(NotVisible):
             self.fs.remove_file(self.root.child(_ENVIRONMENT))
+
+    def remove_uploads(self) -> None:
+        """Remove what spark-submit uploaded, file by file; no link is followed, twice is safe."""
+        if self.fs.status(self.uploads) is None:
+            return
+        for status in reversed(list(self.fs.walk(self.uploads))):
+            if status.is_dir:
+                self.fs.remove_empty_directory(status.path)
+            else:
+                self.fs.remove_file(status.path)
 
     def write_part(self, name: str, data: Mapping[str, Any]) -> None:
         """Write a file that the control file names; the same name always has the same content."""

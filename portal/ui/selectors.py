@@ -45,7 +45,8 @@ def runs_visible(user: User) -> QuerySet[Run]:
 
 def runs_for_user(user: User, lake: str) -> QuerySet[Run]:
     """Return the runs of a lake that the person may see."""
-    return runs_visible(user).filter(lake=lake)
+    mine = Q(requested_by=user.username)
+    return Run.objects.filter(of_staffed_lakes(user, otherwise=mine, of_lake=lake))
 
 
 def get_run_for_user(run_id: UUID | str, user: User) -> Run:

@@ -67,7 +67,7 @@ GRID: dict[str, Row] = {
     "ui:api-people": Row(STAFF),
     "ui:api-person-close": post_only(ADMINS, "username", **WHY),
     "ui:api-person-reopen": post_only(ADMINS, "username", **WHY),
-    "ui:api-owners": Row(STAFF, ADMINS, body=ETL),
+    "ui:api-owners": Row(STAFF, ADMINS, body={**ETL, "people": ["alice"]}),
     "ui:profile-mails": post_only(SIGNED_IN, kinds=[]),
     "ui:api-mail-kinds": Row(SIGNED_IN, SIGNED_IN, body={"kinds": []}),
     "ui:mail-retry": post_only(STAFF, "notice_id"),
@@ -134,7 +134,7 @@ GRID: dict[str, Row] = {
     "lifecycle-api:dropped": Row(SIGNED_IN),
     "lifecycle-api:dropped-object": Row(OF_THE_TABLE, values=("dropped_id",)),
     "lifecycle-api:policy-events": Row(SIGNED_IN),
-    "lifecycle-api:policy-events-close": post_only(ADMINS, alarms="@alarm_id", **WHY),
+    "lifecycle-api:policy-events-close": post_only(ADMINS, alarms=["@alarm_id"], **WHY),
     "lifecycle-api:scans": post_only(STAFF),
     "lifecycle-api:scan-accept-smaller": post_only(ADMINS, "run_id:shrunk_id", **WHY),
     # -- policy ------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ GRID: dict[str, Row] = {
     "lifecycle:path-fix-withdraw": post_only(frozenset({"requester"}), "fix_id", **WHY),
     "lifecycle:path-fix-undo": post_only(ADMINS, "fix_id", **WHY),
     "lifecycle-api:path-fixes": Row(
-        SIGNED_IN, STAFF, body={"rows": "@finding_id", "reason": "because"}
+        SIGNED_IN, STAFF, body={"rows": ["@finding_id"], "reason": "because"}
     ),
     "lifecycle-api:path-fix-candidates": Row(SIGNED_IN),
     "lifecycle-api:path-fix": Row(OF_THE_TABLE, values=("fix_id",)),
@@ -268,8 +268,8 @@ GRID: dict[str, Row] = {
     "refresh-hook:wait": Row(
         OF_THE_TABLE,
         OF_THE_TABLE,
-        query="table=sales.orders&written_at=2026-01-01T00:00:00Z",
-        body={"table": "sales.orders", "written_at": "2026-01-01T00:00:00Z"},
+        query="lake=main&table=sales.orders&written_at=2026-01-01T00:00:00Z",
+        body={"lake": "main", "table": "sales.orders", "written_at": "2026-01-01T00:00:00Z"},
     ),
     # -- backups -----------------------------------------------------------------------------
     "lifecycle:backups": Row(SIGNED_IN),

@@ -32,6 +32,15 @@ class Target:
     values: Mapping[str, Any]
     sessions: dict[str, str] = field(default_factory=dict)
 
+    def said(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a body with the values that it names by @, within lists too."""
+        return {key: self._said(value) for key, value in body.items()}
+
+    def _said(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._said(one) for one in value]
+        return str(self.values[value[1:]]) if str(value).startswith("@") else value
+
     def client(self, who: str, **options: Any) -> Client:
         """Return a client of one of PEOPLE (`nobody` is not signed in).
 

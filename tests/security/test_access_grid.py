@@ -89,11 +89,7 @@ def reads_as_told(row: Row, who: str, answer: HttpResponseBase) -> bool:
 
 
 def send(name: str, who: str, target: Target, body: Mapping[str, Any]) -> HttpResponseBase:
-    said = {
-        key: str(target.values[value[1:]]) if str(value).startswith("@") else value
-        for key, value in body.items()
-    }
-    client, path = target.client(who), address(name, target)
+    said, client, path = target.said(body), target.client(who), address(name, target)
     if path.startswith("/api/"):
         return client.post(path, json.dumps(said), content_type="application/json")
     return client.post(path, said)

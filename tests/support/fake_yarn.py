@@ -1,6 +1,7 @@
 """The web service of a ResourceManager as far as the portal asks it; tests set what it has."""
 
 import json
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +9,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests.support.certificates import Pair
 
 
 @dataclass
@@ -20,6 +23,9 @@ class FakeYarn:
     users: set[str] = field(default_factory=set)
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
+    refusal: str = ""
+    """What it says where it refuses."""
+    wants_proof: bool = False
     n_asked: int = 0
     outputs: dict[str, str] = field(default_factory=dict)
 
@@ -52,10 +58,20 @@ class FakeYarn:
             if app["state"] not in ("FINISHED", "FAILED", "KILLED"):
                 app["state"] = "KILLED"
 
+    def answer(self, address: str) -> dict[str, Any]:
+        """Return what the web service says at an address, and note who asks."""
+        query = parse_qs(urlsplit(address).query)
+        self.users.update(query.get("user.name", []))
+        if urlsplit(address).path.endswith("/info"):
+            info = {"state": "STARTED", "haState": "ACTIVE", "resourceManagerVersion": "3.3.4"}
+            return {"clusterInfo": info}
+        apps = self.apps.get(query.get("applicationTags", [""])[0], [])
+        return {"apps": {"app": apps} if apps else None}
+
 
 @contextmanager
-def fake_yarn() -> Iterator[FakeYarn]:
-    """Serve one on loopback."""
+def fake_yarn(*, tls: Pair | None = None) -> Iterator[FakeYarn]:
+    """Serve one on loopback, by HTTPS where it has a certificate."""
     fake = FakeYarn()
 
     class Handler(BaseHTTPRequestHandler):
@@ -65,14 +81,7 @@ def fake_yarn() -> Iterator[FakeYarn]:
                 name = urlsplit(self.path).path.rpartition("/")[2]
                 self._send(fake.outputs.get(name, "").encode())
                 return None
-            query = parse_qs(urlsplit(self.path).query)
-            fake.users.update(query.get("user.name", []))
-            tag = query.get("applicationTags", [""])[0]
-            if self.path.partition("?")[0].endswith("/info"):
-                info = {"state": "STARTED", "haState": "ACTIVE", "resourceManagerVersion": "3.3.4"}
-                return self._answer({"clusterInfo": info})
-            apps = fake.apps.get(tag, [])
-            return self._answer({"apps": {"app": apps} if apps else None})
+            return self._answer(fake.answer(self.path))
 
         def do_PUT(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
@@ -80,10 +89,13 @@ def fake_yarn() -> Iterator[FakeYarn]:
             self._answer({"state": "KILLED"})
 
         def _answer(self, told: dict[str, Any]) -> None:
+            if fake.refusal:
+                told = {"RemoteException": {"message": fake.refusal}}
             self._send(json.dumps(told).encode())
 
         def _send(self, body: bytes) -> None:
-            self.send_response(fake.status)
+            is_unproven = fake.wants_proof and "Authorization" not in self.headers
+            self.send_response(401 if is_unproven else fake.status)
             self.send_header("Content-Length", str(len(body)))
             for name, value in fake.headers.items():
                 self.send_header(name, value)
@@ -94,6 +106,8 @@ def fake_yarn() -> Iterator[FakeYarn]:
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    if tls is not None:
+        _serve_by_https(server, tls)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     fake.address = f"127.0.0.1:{server.server_address[1]}"
@@ -103,3 +117,9 @@ def fake_yarn() -> Iterator[FakeYarn]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def _serve_by_https(server: ThreadingHTTPServer, tls: Pair) -> None:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(tls.certificate, tls.key)
+    server.socket = context.wrap_socket(server.socket, server_side=True)

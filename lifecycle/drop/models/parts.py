@@ -15,8 +15,15 @@ WHOLE = Q(db="")
 class PlanPartQuerySet(models.QuerySet["DropPlanPart"]):
     """The sums of what a person may see."""
 
-    def for_user(self, user: User) -> Self:
-        """Keep the rows that make up what `user` sees: the whole for admins and operators."""
+    def for_user(self, user: User, *, of_lake: str = "") -> Self:
+        """Keep the rows that make up what `user` sees: the whole for admins and operators.
+
+        Of one lake where it is named.
+        """
+        if of_lake:
+            is_whole_seen = user.is_lake_staff_of(of_lake)
+            wanted = WHOLE if is_whole_seen else ~WHOLE & visible_to(user, of_lake=of_lake)
+            return self.filter(wanted, lake=of_lake)
         lakes = user.staffed_lakes
         if lakes is None:
             return self.filter(WHOLE)

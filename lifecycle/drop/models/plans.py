@@ -56,10 +56,13 @@ class ItemKind(models.TextChoices):
 class DropPlanQuerySet(models.QuerySet["DropPlan"]):
     """Who may see which plan."""
 
-    def for_user(self, user: User) -> Self:
-        """Keep what `user` may see: all for admins and operators, else plans with own tables."""
-        mine = DropPlanPart.objects.for_user(user).filter(plan=OuterRef("pk"))
-        return self.filter(of_staffed_lakes(user, otherwise=Q(Exists(mine))))
+    def for_user(self, user: User, *, of_lake: str = "") -> Self:
+        """Keep what `user` may see: all for admins and operators, else plans with own tables.
+
+        Of one lake where it is named.
+        """
+        mine = DropPlanPart.objects.for_user(user, of_lake=of_lake).filter(plan=OuterRef("pk"))
+        return self.filter(of_staffed_lakes(user, otherwise=Q(Exists(mine)), of_lake=of_lake))
 
 
 TRANSITIONS: dict[str, frozenset[str]] = {

@@ -98,12 +98,12 @@ class DeletionRequestFilter(ListFilter):
 
 def plans_visible(lake: str, user: User) -> QuerySet[DropPlan]:
     """Return the plans that a person may see, each with `seen_*`: the part that they may see."""
-    rows = DropPlan.objects.filter(lake=lake).for_user(user)
+    rows = DropPlan.objects.for_user(user, of_lake=lake)
     if user.is_lake_staff_of(lake):
         return rows.annotate(
             seen_tables=F("n_tables"), seen_items=F("n_items"), seen_bytes=F("n_bytes")
         )
-    mine = DropPlanPart.objects.for_user(user).filter(plan=OuterRef("pk")).order_by()
+    mine = DropPlanPart.objects.for_user(user, of_lake=lake).filter(plan=OuterRef("pk")).order_by()
     part = mine.values("plan")
     return rows.annotate(
         seen_tables=Subquery(part.annotate(n=Sum("n_tables")).values("n")),
@@ -127,7 +127,8 @@ def get_plan_for_user(plan_id: UUID | str, *, user: User) -> DropPlan:
 
 def plan_tables(plan: DropPlan, user: User) -> QuerySet[DropPlanTable]:
     """Return the tables of a plan that a person may see."""
-    return DropPlanTable.objects.filter(plan=plan).for_user(user)
+    rows = DropPlanTable.objects.filter(plan=plan)
+    return rows if user.is_lake_staff_of(plan.lake) else rows.for_user(user)
 
 
 def plan_results(plan: DropPlan, user: User) -> QuerySet[DropPlanResult]:
@@ -213,7 +214,11 @@ def plans_under_way(lake: str, user: User) -> QuerySet[DropPlan]:
 
 def tables_to_plan(lake: str, user: User) -> QuerySet[TableFinding]:
     """Return the tables in ACT databases that hold something due, biggest first."""
-    due = TableFinding.objects.current(lake).for_user(user).filter(db__in=act_databases(lake))
+    due = (
+        TableFinding.objects.current(lake)
+        .for_user(user, of_lake=lake)
+        .filter(db__in=act_databases(lake))
+    )
     return due.filter(n_clean_now__gt=0) | due.filter(n_still_read__gt=0)
 
 

@@ -42,9 +42,9 @@ class FindingQuerySet(models.QuerySet):  # type: ignore[type-arg]  # one class s
 
     prefix = ""
 
-    def for_user(self, user: User) -> "FindingQuerySet":
-        """Keep the rows that `user` may see."""
-        return self.filter(visible_to(user, prefix=self.prefix))
+    def for_user(self, user: User, *, of_lake: str = "") -> "FindingQuerySet":
+        """Keep the rows that `user` may see; of one lake where it is named."""
+        return self.filter(visible_to(user, prefix=self.prefix, of_lake=of_lake))
 
     def current(self, lake: str) -> "FindingQuerySet":
         """Keep the rows of the lake's last whole picture; none before the first scan."""

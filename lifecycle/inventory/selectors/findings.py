@@ -77,12 +77,12 @@ def newest_scan(lake: str, kind: str) -> Any:
 
 def paths_visible(lake: str, user: User) -> QuerySet[PathFinding]:
     """Return the paths that break rules and that `user` may see, waived ones too."""
-    return PathFinding.objects.current(lake).for_user(user)
+    return PathFinding.objects.current(lake).for_user(user, of_lake=lake)
 
 
 def tables_visible(lake: str, user: User) -> QuerySet[TableFinding]:
     """Return the tables that `user` may see, with their database's mode now as `mode_now`."""
-    rows = TableFinding.objects.current(lake).for_user(user)
+    rows = TableFinding.objects.current(lake).for_user(user, of_lake=lake)
     annotated: QuerySet[TableFinding] = rows.annotate(mode_now=_mode_now())
     return annotated
 
@@ -96,7 +96,7 @@ def tables_in_scan(lake: str, names: Iterable[tuple[str, str]]) -> QuerySet[Tabl
 
 def databases_visible(lake: str, user: User) -> QuerySet[DatabaseFinding]:
     """Return the databases that `user` may see, with the mode each is in now as `mode_now`."""
-    rows = DatabaseFinding.objects.current(lake).for_user(user)
+    rows = DatabaseFinding.objects.current(lake).for_user(user, of_lake=lake)
     annotated: QuerySet[DatabaseFinding] = rows.annotate(mode_now=_mode_now())
     return annotated
 

@@ -16,7 +16,7 @@ from pipelines.cdc.control.services.orders import (
 )
 from pipelines.cdc.control.services.results import results_hear
 from pipelines.cdc.control.services.topics import topics_hear
-from pipelines.cdc.protecting.domain.protections import KEY_PREFIX
+from pipelines.cdc.protecting.services.lake_keys import keys_of_lake
 from portal.lake.errors import PortalError
 from portal.runs.domain import RunState, Schedule
 from portal.runs.kinds.registry import RunKind, register, write_cancel
@@ -66,10 +66,9 @@ class ApplyKind(RunKind):
     def environment(self, run: Run) -> dict[str, str]:
         """Give it the log-ins of Kafka, and the keys of protected columns.
 
-        All keys: which of them it needs may change while it stays.
+        All keys of the lake: which of them it needs may change while it stays.
         """
-        keys = (name for name in os.environ if name.startswith(KEY_PREFIX))
-        return passwords_of(run.lake) | {name: os.environ[name] for name in keys}
+        return passwords_of(run.lake) | keys_of_lake(run.lake, os.environ)
 
     def waits(self, run: Run, *, now: datetime) -> str:
         """Wait while the emergency stop is on."""

@@ -61,5 +61,5 @@ def get_advice_for_user(number: int, user: User) -> MaterializationAdvice:
 
 def _seen(user: User) -> QuerySet[MaterializationAdvice]:
     rows = MaterializationAdvice.objects.select_related("materialization")
-    nothing = Q(pk__in=[])
-    return rows.filter(of_staffed_lakes(user, lake="materialization__lake", otherwise=nothing))
+    # Its own column: advice to define something has no materialization yet.
+    return rows.filter(of_staffed_lakes(user, otherwise=Q(pk__in=[])))

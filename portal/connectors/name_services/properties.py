@@ -11,6 +11,7 @@ _PROXIES = "dfs.client.failover.proxy.provider"
 _ADDRESSES = ("dfs.namenode.rpc-address", "dfs.namenode.http-address", "dfs.namenode.https-address")
 _DEFAULT_PORT = "8020"
 _DEADLINE = "ipc.client.rpc-timeout.ms"
+_LEAST_DEADLINE_MS = 1_000
 
 
 def name_nodes(conf: Mapping[str, str], service: str) -> tuple[str, ...]:
@@ -47,10 +48,16 @@ def check_name_services(conf: Mapping[str, str]) -> None:
 
     Raises:
         KeyError: the address of a NameNode is missing.
-        TypeError: the properties ask for reads from observers, or a time is no number.
+        TypeError: the properties ask for reads from observers, or a time is no number or too short.
     """
-    if not conf.get(_DEADLINE, "0").strip().isdecimal():
+    deadline = conf.get(_DEADLINE, "0").strip()
+    if not deadline.isdecimal():
         raise TypeError(f"hadoop_conf.{_DEADLINE} must be milliseconds, such as 60000")
+    if 0 < int(deadline) < _LEAST_DEADLINE_MS:
+        raise TypeError(
+            f"hadoop_conf.{_DEADLINE} must be milliseconds, such as 60000, or 0 for 60 s: "
+            f"{deadline} is less than a second, in which a sound NameNode need not answer"
+        )
     for service in _services(conf):
         if "Observer" in conf.get(f"{_PROXIES}.{service}", ""):
             raise TypeError(

@@ -20,9 +20,10 @@ from portal.connectors.kerberos.tickets import seconds_left
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure, PortalError
-from portal.spark.masters.clusters import cluster_of
+from portal.spark.masters.kubernetes import KubernetesApi
 from portal.spark.masters.resource_manager import ResourceManager
 from portal.spark.masters.settings import has_cluster, is_kubernetes
+from portal.spark.masters.standalone import check_properties_file
 
 _CONNECT_SECONDS = 10.0
 _PROBE = b"lakewarden check_lake\n"
@@ -69,10 +70,10 @@ def _probes(config: LakeConfig) -> Iterator[tuple[str, str, Callable[[], _Answer
     for root in config.backup_roots:
         yield "Backup root", root, partial(_written, config, root)
     yield "Spark master", config.spark_master, lambda: _spark(config)
-    if has_cluster(config):
-        yield "Applications", config.spark_master, lambda: _applications(config)
-        if config.spark_python:
-            yield "Packed Python", config.spark_python, lambda: _packed_python(config)
+    if is_kubernetes(config):
+        yield "Applications", config.spark_master, lambda: _pods(config)
+    if has_cluster(config) and config.spark_python:
+        yield "Packed Python", config.spark_python, lambda: _packed_python(config)
 
 
 def _asked(system: str, place: str, ask: Callable[[], _Answer]) -> Reach:
@@ -162,6 +163,7 @@ def _spark(config: LakeConfig) -> _Answer:
     master = config.spark_master
     if config.kerberos is not None:
         config.kerberos.check_master(master, properties_file=config.spark_properties_file)
+    check_properties_file(config)
     if master.startswith("local"):
         return _Answer(_who(config), "runs on the workers' hosts")
     if master == "yarn":
@@ -174,24 +176,25 @@ def _spark(config: LakeConfig) -> _Answer:
 
 
 def _yarn(config: LakeConfig) -> _Answer:
-    """Ask YARN's web service, which follows and ends applications."""
+    """Ask YARN's web service for itself, and for applications by a tag, as runs do."""
     manager = ResourceManager.of(config)
     found = manager.service()
-    detail = f"YARN {found.version}: {found.state}, {found.ha_state or 'no high availability'}"
-    if manager.is_proven:
+    manager.tagged(_NOBODY)
+    detail = (
+        f"YARN {found.version}: {found.state}, {found.ha_state or 'no high availability'}; "
+        "applications are found by their tags"
+    )
+    if found.is_proven:
         return _Answer(_who(config), detail)
     return _Answer(f"{manager.user or getpass.getuser()} (not verified)", detail)
 
 
-def _applications(config: LakeConfig) -> _Answer:
-    """Ask for applications by a tag, as runs do."""
-    cluster_of(config).tagged(_NOBODY)
-    if is_kubernetes(config):
-        return _Answer(
-            "",
-            "pods are listed; Lakewarden's tests submit to Kubernetes, and no node has run one",
-        )
-    return _Answer("", "are found by their tags")
+def _pods(config: LakeConfig) -> _Answer:
+    """Ask for pods by a tag, as runs do."""
+    KubernetesApi.of(config).tagged(_NOBODY)
+    return _Answer(
+        "", "pods are listed; Lakewarden's tests submit to Kubernetes, and no node has run one"
+    )
 
 
 def _packed_python(config: LakeConfig) -> _Answer:

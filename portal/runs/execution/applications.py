@@ -6,18 +6,18 @@ from contextlib import suppress
 from pathlib import Path
 
 from portal.lake.errors import ExternalFailure, PortalError
+from portal.runs.execution.cluster_signs import is_beating
 from portal.runs.execution.submitted import lake_of
 from portal.runs.models import Run
 from portal.runs.records.spools import log_file, open_spool
 from portal.spark import launch
 from portal.spark.launch import Launched
-from portal.spark.masters.application import Application
+from portal.spark.masters.application import KILL_WAIT_SECONDS, Application
 from portal.spark.masters.clusters import cluster_of
 from portal.spark.masters.driver_output import OUTPUTS
 from portal.spark.masters.settings import is_deployed, is_kubernetes, is_yarn
 from portal.spark.process_table import host_identity
 
-_KILL_WAIT_SECONDS = 20.0
 _LOG_BYTES = 256 * 1024
 
 
@@ -57,9 +57,29 @@ def is_running_on_cluster(run: Run) -> bool:
     """Whether the cluster has an application of the run's tag that has not ended.
 
     Raises:
-        ExternalFailure: the cluster does not answer, so that nobody can say.
+        ExternalFailure: the cluster does not answer, or does not know a driver that beats.
     """
-    return is_on_cluster(run) and any(not one.is_final for one in applications_of(run))
+    return is_on_cluster(run) and any(not one.is_final for one in _known_applications(run))
+
+
+def _known_applications(run: Run) -> list[Application]:
+    """Return what the cluster knows of a run; that it knows nothing ends no driver that beats.
+
+    A ResourceManager that lost its state, or an API server that was restored, has forgotten what
+    its nodes still run.
+    """
+    found = applications_of(run)
+    if not found and run.spool and is_beating(run):
+        name = cluster_of(lake_of(run)).name
+        asked = "ResourceManager" if is_yarn(lake_of(run)) else "API server"
+        raise ExternalFailure(
+            "spark.not_known",
+            f"{name} knows no application of {run.tag}, and its driver beats: the run goes on, and "
+            f"{name} is asked again. Look at the {asked}.",
+            service="spark",
+            retryable=True,
+        )
+    return found
 
 
 def applications_of(run: Run) -> list[Application]:
@@ -68,14 +88,18 @@ def applications_of(run: Run) -> list[Application]:
 
 
 def kill(run: Run) -> None:
-    """End a run's application here and on its cluster; twice is safe.
+    """End a run's driver here or on its cluster; twice is safe.
+
+    What a driver of this host has on YARN ends when the run is settled.
 
     Raises:
-        ExternalFailure: something is still there, or the cluster does not answer.
+        ExternalFailure: something is still there, or the cluster does not answer, or does not know
+            a driver that beats.
     """
     if run.pid and run.host == host_identity():
         launch.kill(launched_of(run))  # first, so that it submits nothing afterwards
-    end_on_cluster(run)
+    if is_on_cluster(run) and not end_on_cluster(run):
+        _known_applications(run)
 
 
 def end_on_cluster(run: Run) -> list[str]:
@@ -84,10 +108,10 @@ def end_on_cluster(run: Run) -> list[str]:
     It then starts nothing more of it. A driver on a node that cannot be reached may go on, and
     is kept from acting by its fence alone.
     """
-    if not is_on_cluster(run):
+    if not is_known_to_cluster(run):
         return []
     cluster = cluster_of(lake_of(run))
-    deadline = time.monotonic() + _KILL_WAIT_SECONDS
+    deadline = time.monotonic() + KILL_WAIT_SECONDS
     ended: set[str] = set()
     while going := [one.id for one in cluster.tagged(run.tag) if not one.is_final]:
         for application in going:
@@ -96,7 +120,7 @@ def end_on_cluster(run: Run) -> list[str]:
         if time.monotonic() > deadline:
             raise ExternalFailure(
                 "spark.kill",
-                f"{cluster.name} still has {', '.join(going)} after {_KILL_WAIT_SECONDS:.0f} s.",
+                f"{cluster.name} still has {', '.join(going)} after {KILL_WAIT_SECONDS:.0f} s.",
                 service="spark",
                 retryable=True,
             )

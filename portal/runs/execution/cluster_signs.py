@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from portal.lake.errors import PortalError
+from portal.runs.domain import SILENCE_SHOWN
 from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
 from portal.spark.heartbeat import DRIVER, JVM, Sign
@@ -49,6 +50,21 @@ def cluster_sign(run: Run) -> Sign | None:
         if driver - jvm > _UNANSWERED:
             return Sign(JVM, _NOWHERE, jvm)
     return Sign(DRIVER, _NOWHERE, driver)
+
+
+def is_beating(run: Run) -> bool:
+    """Whether the driver on a cluster has beaten within 20 s, as far as this process has seen.
+
+    A heartbeat that is seen for the first time counts as a fresh one.
+
+    Raises:
+        PortalError: its heartbeat cannot be read, so that nobody can say.
+    """
+    beat = open_spool(run).read_beat()
+    if not beat:
+        return False
+    silent = time.monotonic() - _last_change(run, DRIVER, beat["driver"])
+    return silent < SILENCE_SHOWN.total_seconds()
 
 
 def _last_change(run: Run, part: str, count: int) -> float:

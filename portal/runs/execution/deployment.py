@@ -37,7 +37,7 @@ def deployment_of(run: Run, kind: RunKind, spool: Spool) -> Deployment:
     _check_queues(config)
     config = launch.waiting(config) if kind.stays else config
     config = config if kind.writes_tables else launch.private(config)
-    config = for_kind(config, run.kind, tag=run.tag)
+    config = for_kind(config, run.kind, tag=run.tag, uploads=str(spool.uploads))
     environment = {
         **kind.environment(run),
         TAG_VARIABLE: run.tag,

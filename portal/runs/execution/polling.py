@@ -29,6 +29,9 @@ _log = logging.getLogger(__name__)
 SUPERVISED = timedelta(seconds=60)
 CANCEL_GRACE = timedelta(seconds=60)
 END_GRACE = timedelta(seconds=15)
+# It also waits for a heartbeat on its way, and copies its output into the spool; killed before, it
+# leaves its files in YARN's staging directory.
+DEPLOYED_END_GRACE = timedelta(seconds=60)
 # Spark may load jars from afar before the driver's own program begins, and nothing acts so early.
 _LAUNCH_LIMIT = timedelta(minutes=10)
 
@@ -47,16 +50,19 @@ def run_poll(run: Run, *, now: datetime) -> None:
     spool = open_spool(run)
     _look_after(run, kind, spool, now=now)
     error: ExternalFailure | None = None
-    if _is_running(run, now=now):
+    is_running = _is_running(run, now=now)
+    if is_running is None:  # it may be silent all the same, which pages show
+        silence_note(run, kind, now=now)
+        _supervised(run, now=now)
+        return
+    if is_running:
         if error := _waited_too_long(run, kind, now=now):
             applications.kill(run)
         elif reason := _reason_killed(run, kind, spool, now=now):
             run_log(run, f"{reason}; it was killed.", now=now, level="warning")
             applications.kill(run)
         else:
-            Run.objects.filter(pk=run.pk, epoch=run.epoch, state=RunState.RUNNING).update(
-                lease_until=now + SUPERVISED
-            )
+            _supervised(run, now=now)
             return
     # What it wrote between the last look and its end.
     _look_after(run, kind, spool, now=now, is_alive=False)
@@ -64,15 +70,22 @@ def run_poll(run: Run, *, now: datetime) -> None:
     run_to_settling(run, now=now, error=error.as_dict() if error else None)
 
 
-def _is_running(run: Run, *, now: datetime) -> bool:
-    """Whether the application goes on; one whose cluster does not answer is taken for running."""
+def _supervised(run: Run, *, now: datetime) -> None:
+    """Say that this host follows the run."""
+    Run.objects.filter(pk=run.pk, epoch=run.epoch, state=RunState.RUNNING).update(
+        lease_until=now + SUPERVISED
+    )
+
+
+def _is_running(run: Run, *, now: datetime) -> bool | None:
+    """Whether the application goes on; None while nobody can say, and nothing is ended."""
     try:
         if not run.application_id and applications.is_on_cluster(run):
             _note_application(run, now=now)
         return applications.is_running(run)
     except ExternalFailure as error:
         _say_once(run, error.message, now=now)
-        return True
+        return None
 
 
 def _waited_too_long(run: Run, kind: RunKind, *, now: datetime) -> ExternalFailure | None:
@@ -149,7 +162,8 @@ def _reason_killed(run: Run, kind: RunKind, spool: Spool, *, now: datetime) -> s
     if run.submitted_at is not None and now - run.submitted_at > kind.longest:
         return "It took longer than its kind may"
     written = _manifest_written_at(spool)
-    if written is not None and now.timestamp() - written > END_GRACE.total_seconds():
+    grace = DEPLOYED_END_GRACE if has_driver_elsewhere(run) else END_GRACE
+    if written is not None and now.timestamp() - written > grace.total_seconds():
         return "It did not end by itself after its last step"
     return silence_note(run, kind, now=now)
 

@@ -29,7 +29,7 @@ def note_wait(run: Run, kind: RunKind, *, now: datetime) -> ExternalFailure | No
         return None
     waiting = [one for one in applications_of(run)[-1:] if one.waits_for]
     if not waiting:
-        _forget(run, now=now)
+        _end_note(run, now=now)
         return None
     application = waiting[0]
     _note(run, application, now=now)
@@ -59,9 +59,10 @@ def _note(run: Run, application: Application, *, now: datetime) -> None:
     _say(run, f"{_WAITS}{place} for {_words(application.waited)}: {reason}.")
 
 
-def _forget(run: Run, *, now: datetime) -> None:
+def _end_note(run: Run, *, now: datetime) -> None:
+    """Take the note of a wait back: the driver starts up, or the application ended in the queue."""
     if run.message.startswith(_WAITS):
-        run_log(run, "Its driver was started.", now=now)
+        run_log(run, "It waits no longer.", now=now)
         _say(run, "")
 
 

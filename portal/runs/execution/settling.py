@@ -11,7 +11,11 @@ from portal.audit.services import audit_record
 from portal.lake.errors import DataSafetyError, ExternalFailure, PortalError, RuleViolation
 from portal.runs.claims.services import beating, run_move
 from portal.runs.domain import FINAL, HOST_GONE_GRACE, Ending, RunState, end_state
-from portal.runs.execution.applications import end_on_cluster, has_driver_elsewhere
+from portal.runs.execution.applications import (
+    end_on_cluster,
+    has_driver_elsewhere,
+    is_known_to_cluster,
+)
 from portal.runs.execution.processes import find_by_tag
 from portal.runs.execution.submitted import lake_of
 from portal.runs.kinds import registry as run_kinds
@@ -168,13 +172,49 @@ def _end_unstored(run: Run, *, now: datetime) -> None:
 
 
 def _end_on_cluster(run: Run, *, now: datetime) -> None:
-    """End what a cluster still has of the run, and remove the passwords that it did not take."""
-    if not run.tag or not has_driver_elsewhere(run):
+    """End what a cluster still has of the run, and remove the passwords that it did not take.
+
+    Of a driver that died on this host an application may be left in the queue, where it keeps a
+    place until it is started and finds no driver. It changes nothing, so that a cluster without an
+    answer holds the run up for some tries only.
+    """
+    if not run.tag:
         return
+    if has_driver_elsewhere(run):
+        _end_applications(run, now=now)
+        if run.spool:
+            open_spool(run).forget_environment()
+            _remove_uploads(run, now=now)
+    elif is_known_to_cluster(run) and not _has_ended_by_itself(run):
+        try:
+            _end_applications(run, now=now)
+        except ExternalFailure as error:
+            if run.n_settles < MAX_SETTLES:
+                raise
+            run_log(
+                run, f"Its application was not ended: {error.message}", now=now, level="warning"
+            )
+
+
+def _remove_uploads(run: Run, *, now: datetime) -> None:
+    """Remove what was uploaded for the driver; what stays is told, and is nobody's loss."""
+    spool = open_spool(run)
+    try:
+        spool.remove_uploads()
+    except PortalError as error:
+        words = f"{spool.uploads} stays and may be removed by hand: {error.message}"
+        run_log(run, words, now=now, level="warning")
+
+
+def _end_applications(run: Run, *, now: datetime) -> None:
     if ended := end_on_cluster(run):
         run_log(run, f"The cluster was asked to end {', '.join(ended)}.", now=now, level="warning")
-    if run.spool:
-        open_spool(run).forget_environment()
+
+
+def _has_ended_by_itself(run: Run) -> bool:
+    """Whether the driver came to the end at which it ends its application, too."""
+    manifest = open_spool(run).read_manifest() if run.spool else None
+    return manifest is not None and not _has_no_session(manifest)
 
 
 def _settle_lake(run: Run, kind: RunKind) -> None:

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar, Protocol
 
+KILL_WAIT_SECONDS = 20.0
+"""How long a cluster is waited for when it was asked to end an application."""
+
 
 @dataclass(frozen=True, slots=True)
 class Application:

@@ -14,13 +14,15 @@ import requests
 
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
-from portal.spark.masters.application import Application
+from portal.spark.masters.application import KILL_WAIT_SECONDS, Application
 from portal.spark.masters.settings import DEFAULT_NAMESPACE, NAMESPACE, TAG_LABEL
-from portal.spark.masters.web import WebSession
+from portal.spark.masters.web import HOST_AUTHORITIES, WebSession
 
 _FINAL = frozenset({"Succeeded", "Failed"})
 _CREDENTIALS = "spark.kubernetes.authenticate.submission."
 _LINES = 1_000
+# Of those that are waited for; by default a pod may take 30 s.
+_GRACE_SECONDS = int(KILL_WAIT_SECONDS / 2)
 _DONE = frozenset({200, 202})
 
 
@@ -62,8 +64,9 @@ class KubernetesApi:
             raise _unreachable(error) from error
 
     def kill(self, application: str) -> None:
-        """Delete a pod; one that has gone is no error."""
-        self._ask("DELETE", f"{self._pods}/{application}", {}, missing_ok=True)
+        """Delete a pod, which has 10 s to end by itself; one that has gone is no error."""
+        grace = {"gracePeriodSeconds": str(_GRACE_SECONDS)}
+        self._ask("DELETE", f"{self._pods}/{application}", grace, missing_ok=True)
 
     def driver_log(self, application: Application, name: str, *, n_bytes: int) -> bytes:
         """Return the end of a pod's log, which has both outputs in one; empty where none is."""
@@ -112,7 +115,7 @@ class KubernetesApi:
                 params=dict(query),
                 headers=headers,
                 cert=pair,
-                verify=files.get("caCertFile", True),
+                verify=files.get("caCertFile", HOST_AUTHORITIES),
             )
 
 

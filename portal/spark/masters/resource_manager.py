@@ -1,8 +1,7 @@
 """Asks YARN's ResourceManager for applications by their tag, and ends them."""
 
 import re
-import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -17,7 +16,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
 from portal.spark.masters.application import Application
 from portal.spark.masters.waiting import reason_of
-from portal.spark.masters.web import WebSession
+from portal.spark.masters.web import HOST_AUTHORITIES, WebSession
 
 _FINAL = frozenset({"FINISHED", "FAILED", "KILLED"})
 _NOT_STARTED = frozenset({"NEW", "NEW_SAVING", "SUBMITTED", "ACCEPTED"})
@@ -25,14 +24,14 @@ _MANAGER = "yarn.resourcemanager."
 _WEB = f"{_MANAGER}webapp."
 # Hadoop's own, for members of which only the host is named.
 _PORTS = {"http": 8088, "https": 8090}
-_UNAUTHORIZED = 401
-# Those of this host, where a company adds its own; else those that come with the library.
-_HOST_PATHS = ssl.get_default_verify_paths()
-_AUTHORITIES = _HOST_PATHS.cafile or _HOST_PATHS.capath or True
+_UNAUTHORIZED, _FORBIDDEN = 401, 403
 _LOGS = re.compile(
     r"(?P<node>https?://[^/]+)/node/containerlogs/(?P<container>container_\w+)/[^/]*"
 )
 
+
+_DISTRUST = re.compile(r"certificate verify failed: (?P<reason>.+?)\.? \(_ssl")
+"""The reason in what requests raises: its classes tell no certificate from a broken connection."""
 
 _leaders: dict[tuple[str, ...], str] = {}
 """The member of each ResourceManager that answered last: it is asked first."""
@@ -45,6 +44,8 @@ class Service:
     state: str
     ha_state: str
     version: str
+    is_proven: bool
+    """Whether it asked for a proof of the name, and took it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +74,6 @@ class ResourceManager:
         self._addresses = addresses
         self._proof = proof
         self.user = user
-        self.is_proven = False
-        """Whether it asked for a proof of the name, and got one."""
 
     @classmethod
     def of(cls, config: LakeConfig) -> Self:
@@ -100,13 +99,18 @@ class ResourceManager:
 
     def service(self) -> Service:
         """Return what the leading ResourceManager says of itself."""
-        told = self._ask("GET", "info").get("clusterInfo") or {}
-        named = (str(told.get(key, "")) for key in ("state", "haState", "resourceManagerVersion"))
-        return Service(*named)
+        answer = self._ask("GET", "info")
+        told = answer.json().get("clusterInfo") or {}
+        return Service(
+            state=str(told.get("state", "")),
+            ha_state=str(told.get("haState", "")),
+            version=str(told.get("resourceManagerVersion", "")),
+            is_proven="Authorization" in answer.request.headers,
+        )
 
     def tagged(self, tag: str) -> list[Application]:
         """Return the applications that were submitted with a tag, the newest last."""
-        told = self._ask("GET", "apps", query={"applicationTags": tag.lower()})
+        told = self._ask("GET", "apps", query={"applicationTags": tag.lower()}).json()
         rows = (told.get("apps") or {}).get("app") or []
         return [_application(row) for row in sorted(rows, key=lambda row: str(row["id"]))]
 
@@ -133,46 +137,66 @@ class ResourceManager:
         *,
         query: Mapping[str, str] | None = None,
         body: Mapping[str, str] | None = None,
-    ) -> dict[str, Any]:
+    ) -> requests.Response:
+        """Return the leader's answer, which is a JSON object."""
         reasons = []
-        wants_proof, unproven = False, None
+        statuses, is_distrusted, unproven = set(), False, None
         last = _leaders.get(self._addresses)
         for address in sorted(self._addresses, key=lambda one: one != last):
             try:
                 answer = self._request(method, f"{address}/ws/v1/cluster/{path}", query, body)
                 if answer.status_code in (200, 202) and not _is_standby(answer):
-                    told = dict(answer.json())
+                    dict(answer.json())  # else something other than YARN has answered
                     _leaders[self._addresses] = address
-                    return told
+                    return answer
             except (requests.RequestException, ValueError) as error:
-                reasons.append(f"{address}: {type(error).__name__}")
+                distrust = _DISTRUST.search(str(error))
+                is_distrusted |= distrust is not None
+                reason = distrust["reason"] if distrust else type(error).__name__
+                reasons.append(f"{address}: {reason}")
                 continue
             except ExternalFailure as error:  # no ticket for this member: another may lead
                 unproven = error
                 reasons.append(f"{address}: {error.message}")
                 continue
-            reason = "a standby" if _is_standby(answer) else f"HTTP {answer.status_code}"
-            reasons.append(f"{address}: {reason}")
-            wants_proof |= answer.status_code == _UNAUTHORIZED
-        if wants_proof:
-            raise ExternalFailure(
-                "yarn.wants_proof",
-                f"YARN's web service asks for Kerberos (SPNEGO): {'; '.join(reasons)}. "
-                + (
-                    f"It refused {self._proof.kerberos.principal}. Compare {_WEB}spnego-principal "
-                    "of hadoop_conf and its keytab with the KDC; its log has the reason."
-                    if self._proof
-                    else "Give the lake a principal and a keytab (kerberos in lakes.json)."
-                ),
-                service="yarn",
-                retryable=False,
-            )
+            reasons.append(f"{address}: {_said(answer)}")
+            statuses.add(answer.status_code)
+        if _UNAUTHORIZED in statuses:
+            raise self._wants_proof("; ".join(reasons))
         if unproven is not None:
             raise unproven
+        if _FORBIDDEN in statuses:
+            raise self._refused("; ".join(reasons))
+        if is_distrusted:
+            raise _distrusted(reasons)
         raise ExternalFailure(
             "yarn.unreachable",
             f"YARN's ResourceManager gives no answer ({'; '.join(reasons)}). The state of the "
             "application is not known; it is asked again.",
+            service="yarn",
+            retryable=True,
+        )
+
+    def _wants_proof(self, reasons: str) -> ExternalFailure:
+        return ExternalFailure(
+            "yarn.wants_proof",
+            f"YARN's web service asks for Kerberos (SPNEGO): {reasons}. "
+            + (
+                f"It refused {self._proof.kerberos.principal}. Compare {_WEB}spnego-principal "
+                "of hadoop_conf and its keytab with the KDC; its log has the reason."
+                if self._proof
+                else "Give the lake a principal and a keytab (kerberos in lakes.json)."
+            ),
+            service="yarn",
+            retryable=False,
+        )
+
+    def _refused(self, reasons: str) -> ExternalFailure:
+        return ExternalFailure(
+            "yarn.refused",
+            f"YARN refuses the user {self.user or 'of this process'}: {reasons}. Let this user see "
+            "and end applications (yarn.admin.acl, or the queue's acl_administer_applications), or "
+            "correct hadoop_user or kerberos of the lake. The run stays as it is meanwhile.",
             service="yarn",
             retryable=True,
         )
@@ -192,18 +216,41 @@ class ResourceManager:
                 url,
                 params={**(query or {}), **({"user.name": self.user} if self.user else {})},
                 json=body,
-                verify=_AUTHORITIES,
+                verify=HOST_AUTHORITIES,
             )
             answer = ask()
             if answer.status_code == _UNAUTHORIZED and self._proof is not None:
                 answer = ask(auth=self._proof.for_host(urlsplit(url).hostname or ""))
-                self.is_proven = answer.status_code != _UNAUTHORIZED
             return answer
 
 
 def _is_standby(answer: requests.Response) -> bool:
     """Whether a member says that it does not lead: it redirects, or none leads and it waits."""
     return answer.is_redirect or "Refresh" in answer.headers
+
+
+def _said(answer: requests.Response) -> str:
+    """Return in words what a member answered, of a refusal with its own."""
+    if _is_standby(answer):
+        return "a standby"
+    try:
+        words = str(answer.json()["RemoteException"]["message"]).partition("\n")[0].rstrip(". ")
+    except (ValueError, KeyError, TypeError):
+        return f"HTTP {answer.status_code}"
+    return f"{words} (HTTP {answer.status_code})"
+
+
+def _distrusted(reasons: Sequence[str]) -> ExternalFailure:
+    return ExternalFailure(
+        "yarn.certificate",
+        f"The certificate of YARN's web service is not trusted ({'; '.join(reasons)}). Add the "
+        "certificate of its signer to the authorities of every host of the portal, or name the "
+        f"host that it was made for in {_WEB}https.address. The state of the application is not "
+        "known; it is asked again.",
+        service="yarn",
+        # A certificate that ended is renewed while drivers run, and they are not given up.
+        retryable=True,
+    )
 
 
 def _addresses(properties: Mapping[str, str]) -> Iterator[str]:

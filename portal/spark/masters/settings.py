@@ -49,15 +49,16 @@ def mode_of(config: LakeConfig) -> str:
     return config.spark_conf.get(DEPLOY_MODE, _default_mode(config))
 
 
-def for_kind(config: LakeConfig, kind: str, *, tag: str) -> LakeConfig:
+def for_kind(config: LakeConfig, kind: str, *, tag: str, uploads: str) -> LakeConfig:
     """Return a lake's settings for a run of a kind; other masters get nothing more.
 
+    What spark-submit uploads for a driver on Kubernetes goes below `uploads`, which is the run's.
     What the lake itself says in `spark_conf` holds, but for what drivers find in their environment.
     """
     if is_yarn(config):
         return _with(config, _yarn(config, kind), "spark.yarn.appMasterEnv.")
     if is_kubernetes(config):
-        return _with(config, _kubernetes(config, tag), "spark.kubernetes.driverEnv.")
+        return _with(config, _kubernetes(config, tag, uploads), "spark.kubernetes.driverEnv.")
     return config
 
 
@@ -89,14 +90,14 @@ def _yarn(config: LakeConfig, kind: str) -> dict[str, str]:
     return settings
 
 
-def _kubernetes(config: LakeConfig, tag: str) -> dict[str, str]:
+def _kubernetes(config: LakeConfig, tag: str, uploads: str) -> dict[str, str]:
     settings = {
         DEPLOY_MODE: _default_mode(config),
         "spark.kubernetes.submission.waitAppCompletion": "true",
         f"spark.kubernetes.driver.label.{TAG_LABEL}": tag,
         f"spark.kubernetes.executor.label.{TAG_LABEL}": tag,
         # The job and the product's packages are not in the image.
-        "spark.kubernetes.file.upload.path": str(config.path(config.spool).child("upload")),
+        "spark.kubernetes.file.upload.path": uploads,
         "spark.pyspark.python": _python(config, here="python3"),
     }
     if config.spark_python:

@@ -5,9 +5,12 @@ file, so that no list of processes shows it.
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from portal.connectors.lake_config import LakeConfig
+from portal.lake.errors import ExternalFailure
 
+_OTHERS = 0o077
 _PLUGINS = "spark.plugins"
 _TOKENS = "lakewarden.spark.tokens.TokensPlugin"
 
@@ -36,6 +39,36 @@ def standalone_settings(config: LakeConfig, settings: Mapping[str, str]) -> dict
 
 
 def properties_arguments(config: LakeConfig) -> list[str]:
-    """Return the arguments by which spark-submit reads the lake's file of properties."""
+    """Return the arguments by which spark-submit reads the lake's file of properties.
+
+    Raises:
+        ExternalFailure: `config.spark_properties_file`, as of `check_properties_file`.
+    """
+    check_properties_file(config)
     file = config.spark_properties_file
     return ["--properties-file", file] if file else []
+
+
+def check_properties_file(config: LakeConfig) -> None:
+    """Refuse a file of properties that is not there, or that others than its owner may read.
+
+    Raises:
+        ExternalFailure: `config.spark_properties_file`.
+    """
+    if not config.spark_properties_file:
+        return
+    path, problem = Path(config.spark_properties_file), ""
+    try:
+        with path.open("rb"):
+            if path.stat().st_mode & _OTHERS:
+                problem = "is open to others: chmod 600"
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror}): check the path and its owner"
+    if problem:
+        raise ExternalFailure(
+            "config.spark_properties_file",
+            f"The file {path} that spark_properties_file of lakes.json names {problem}. It is for "
+            "properties that nobody else may see.",
+            service="config",
+            retryable=False,
+        )

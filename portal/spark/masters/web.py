@@ -1,11 +1,15 @@
 """Asks a cluster's web service, and is sent nowhere else."""
 
+import ssl
 from typing import Any
 
 import requests
 
 _TIMEOUT_SECONDS = (3.0, 10.0)
 """For the connection, and for each part of the answer."""
+_HOST_PATHS = ssl.get_default_verify_paths()
+HOST_AUTHORITIES = _HOST_PATHS.cafile or _HOST_PATHS.capath or True
+"""Those of this host, where a company adds its own; else those that come with the library."""
 
 
 class WebSession(requests.Session):

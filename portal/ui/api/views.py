@@ -160,7 +160,7 @@ class MailList(KeysetList):
 
     def get_queryset(self) -> Rows:
         """List the mails that you may see: admins and operators all, others their own."""
-        rows = notices_for_user(self.user).filter(lake=self.lake)
+        rows = notices_for_user(self.user, self.lake)
         return rows.defer("text", "html")
 
 

@@ -57,7 +57,7 @@ EXPORTS = tuple(
 def mails(request: HttpRequest) -> HttpResponseBase:
     """List the mails that the person may see, newest first."""
     lake, user = current_lake(request), person(request)
-    visible = notices_for_user(user).filter(lake=lake)
+    visible = notices_for_user(user, lake)
     chosen = MailFilter(request.GET, queryset=visible)
     rows = filtered(chosen)
     if request.GET.get("format") == "csv":

@@ -30,6 +30,23 @@ def test_systemd_accepts_every_unit(tmp_path: Path) -> None:
     assert len(units) == 6
 
 
+def test_systemd_makes_the_accounts_and_their_folders(tmp_path: Path) -> None:
+    for kind in ("sysusers", "tmpfiles"):
+        name = f"lakewarden.{kind}.conf"
+        target = tmp_path / "etc" / f"{kind}.d" / "lakewarden.conf"
+        target.parent.mkdir(parents=True)
+        target.write_text((REPO / "deploy" / "systemd" / name).read_text("utf-8"), "utf-8")
+        command = [str(program(f"systemd-{kind}")), f"--root={tmp_path}"]
+        done = accepted([*command, *(["--create"] if kind == "tmpfiles" else [])])
+        assert done.returncode == 0, done.stderr
+    people = (tmp_path / "etc" / "passwd").read_text("utf-8")
+    uids = {line.split(":")[0]: int(line.split(":")[2]) for line in people.splitlines()}
+    assert set(uids) == {"lw-web", "lw-scan", "lw-act"}
+    for name, uid in uids.items():
+        found = (tmp_path / "var" / "lib" / "lakewarden" / name.removeprefix("lw-")).stat()
+        assert (found.st_uid, found.st_mode & 0o777) == (uid, 0o700)
+
+
 def test_a_unit_with_an_unknown_setting_would_be_told(tmp_path: Path) -> None:
     unit = tmp_path / "lakewarden-wrong.service"
     unit.write_text("[Service]\nExecStart=/bin/true\nKillMode=gently\n", encoding="utf-8")

@@ -1,6 +1,7 @@
 """The servers that the tests with Kerberos share: a KDC, HDFS, MariaDB and a metastore."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from stack.kerberized_stack import KerberizedStack
 # After this a delegation token must be renewed, and after twice that it is over: programs that run
 # longer need new ones.
 TOKEN_SECONDS = 45
+LONG_WRITER = Path(__file__).with_name("long_writer.py")
 
 
 @pytest.fixture(scope="session")

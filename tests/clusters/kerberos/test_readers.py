@@ -3,7 +3,6 @@
 An account of the group owns the tables, another one reads them, and the portal compacts them.
 """
 
-import subprocess
 import uuid
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +11,8 @@ from typing import Any
 from portal.connectors.filesystem import open_file_system
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.paths import LakePath
-from portal.spark.kerberos import kerberos_environment, kerberos_settings
-from portal.spark.launch import driver_environment
-from portal.spark.masters.hadoop_conf import hadoop_environment
 from stack.kerberized_stack import KerberizedStack
-from stack.lake.session import iceberg_catalog
-from stack.places import spark_home
+from tests.clusters.programs import Program, table_settings
 from tests.support.act_jobs import finished, start
 
 OWNER, READER, GROUP = "etl", "bob", "analysts"
@@ -55,31 +50,13 @@ def test_the_group_reads_what_compactions_wrote(secured: KerberizedStack, tmp_pa
 
 def _written(config: LakeConfig, db: str, place: LakePath, tmp_path: Path) -> str:
     """Let the owner's own program write the tables; returns the Iceberg table's id."""
-    settings = {
-        **config.spark_conf,
-        **iceberg_catalog(config),
-        "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
-        **{f"spark.hadoop.{name}": text for name, text in config.hadoop_conf.items()},
-    }
-    settings |= kerberos_settings(config, settings)
-    done = subprocess.run(
-        [
-            str(spark_home() / "bin" / "spark-submit"),
-            *("--master", "local[2]", "--jars", ",".join(config.spark_jars)),
-            *(f"--conf={key}={value}" for key, value in settings.items()),
-            *(str(Path(__file__).with_name("group_writer.py")), db, str(place)),
-        ],
-        env={**driver_environment(config, {}), **kerberos_environment(config)}
-        | hadoop_environment(config, tmp_path),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
+    program = Program.submit(
+        config,
+        table_settings(config),
+        *(Path(__file__).with_name("group_writer.py"), db, str(place)),
+        folder=tmp_path / "owner",
     )
-    assert done.returncode == 0, done.stdout + done.stderr[-6000:]
-    return done.stdout.split("uuid ")[1].strip()
+    return program.output(timeout=300).split("uuid ")[1].strip()
 
 
 def _run(config: LakeConfig, module: str, task: dict[str, Any], tmp_path: Path) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Programs on Spark's standalone master, whose executors have nothing but delegation tokens."""
 
-import subprocess
 import time
 import uuid
 from collections.abc import Iterator
@@ -12,18 +11,14 @@ import pytest
 from portal.connectors.filesystem import open_file_system
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.reach.lake_check import check_lake
-from portal.spark.kerberos import kerberos_environment, kerberos_settings
-from portal.spark.launch import driver_environment
-from portal.spark.masters.hadoop_conf import hadoop_environment
-from portal.spark.masters.standalone import properties_arguments, standalone_settings
 from stack.kerberized_stack import KerberizedStack
-from stack.lake.session import ICEBERG, iceberg_catalog
-from stack.places import spark_home
+from stack.lake.session import ICEBERG
 from stack.servers.secured_spark import SecuredSpark
-from tests.clusters.kerberos.conftest import TOKEN_SECONDS
+from tests.clusters.kerberos.conftest import LONG_WRITER, TOKEN_SECONDS
+from tests.clusters.programs import Program, table_settings
 from tests.support.scan_lake import ScanLake, run_scan
 
-_WAIT_SECONDS = 2 * TOKEN_SECONDS + 5
+_WAIT_SECONDS = str(2 * TOKEN_SECONDS + 5)
 
 
 @pytest.fixture(scope="module")
@@ -54,34 +49,13 @@ def test_a_program_writes_on_after_its_tokens_are_over(
 ) -> None:
     db = f"standalone_{uuid.uuid4().hex[:8]}"
     location = lake.path(f"/user/{db}")
-    settings = {
-        **lake.spark_conf,
-        **iceberg_catalog(lake),
-        "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
-        f"spark.sql.catalog.{ICEBERG}.client.pool.cache.eviction-interval-ms": "5000",
-    }
-    settings |= standalone_settings(lake, settings)
-    settings |= kerberos_settings(lake, settings)
-    done = subprocess.run(
-        [
-            str(spark_home() / "bin" / "spark-submit"),
-            *("--master", lake.spark_master, "--jars", ",".join(lake.spark_jars)),
-            *properties_arguments(lake),
-            *(f"--conf={key}={value}" for key, value in settings.items()),
-            *(str(Path(__file__).with_name("long_writer.py")), db, str(location)),
-            str(_WAIT_SECONDS),
-        ],
-        env={**driver_environment(lake, {}), **kerberos_environment(lake)}
-        | hadoop_environment(lake, tmp_path),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=400,
+    program = Program.submit(
+        lake,
+        table_settings(lake),
+        *(LONG_WRITER, db, str(location), _WAIT_SECONDS),
+        folder=tmp_path / "program",
     )
-    assert done.returncode == 0, done.stdout + done.stderr[-6000:]
-    assert done.stdout.splitlines()[-3:] == [
+    assert program.output(timeout=400).splitlines()[-3:] == [
         f"{db}.plain [1, 2]",
         f"{ICEBERG}.{db}.iceberg [1, 2]",
         f"{db}.hudi [1, 2]",

@@ -1,6 +1,5 @@
 """Processes that live longer than their tickets go on without being started again."""
 
-import subprocess
 import time
 import uuid
 from dataclasses import replace
@@ -9,12 +8,10 @@ from pathlib import Path
 from portal.connectors.filesystem import open_file_system
 from portal.connectors.kerberos.tickets import seconds_left
 from portal.connectors.metastore import Metastore
-from portal.spark.kerberos import kerberos_environment, kerberos_settings
-from portal.spark.launch import driver_environment
-from portal.spark.masters.hadoop_conf import hadoop_environment
 from stack.kerberized_stack import KerberizedStack
-from stack.lake.session import ICEBERG, iceberg_catalog
-from stack.places import spark_home
+from stack.lake.session import ICEBERG
+from tests.clusters.kerberos.conftest import LONG_WRITER
+from tests.clusters.programs import Program, table_settings
 
 _LIFE = 30
 # Hadoop logs in again at most once a minute.
@@ -54,33 +51,13 @@ def test_a_spark_program_writes_on_after_its_ticket_has_ended(
     config = secured.config_of("ivy")
     db = f"long_{uuid.uuid4().hex[:8]}"
     location = config.path(f"/user/{db}")
-    settings = {
-        **config.spark_conf,
-        **iceberg_catalog(config),
-        "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
-        # Its clients of the metastore are made anew after the wait.
-        f"spark.sql.catalog.{ICEBERG}.client.pool.cache.eviction-interval-ms": "5000",
-    }
-    settings |= kerberos_settings(config, settings)
-    confs = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
-    program = str(Path(__file__).with_name("long_writer.py"))
-    done = subprocess.run(
-        [
-            str(spark_home() / "bin" / "spark-submit"),
-            *("--master", "local[2]", "--jars", ",".join(config.spark_jars), *confs),
-            *(program, db, str(location), str(_PROGRAMS_LIFE + 15)),
-        ],
-        env={**driver_environment(config, {}), **kerberos_environment(config)}
-        | hadoop_environment(config, tmp_path),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
+    program = Program.submit(
+        config,
+        table_settings(config),
+        *(LONG_WRITER, db, str(location), str(_PROGRAMS_LIFE + 15)),
+        folder=tmp_path / "program",
     )
-    assert done.returncode == 0, done.stdout + done.stderr[-6000:]
-    assert done.stdout.splitlines()[-3:] == [
+    assert program.output(timeout=300).splitlines()[-3:] == [
         f"{db}.plain [1, 2]",
         f"{ICEBERG}.{db}.iceberg [1, 2]",
         f"{db}.hudi [1, 2]",

@@ -1,6 +1,5 @@
 """Spark programs on YARN that live longer than the delegation tokens they began with."""
 
-import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
@@ -13,21 +12,19 @@ import requests
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.reach.lake_check import check_lake
 from portal.lake.errors import ExternalFailure
-from portal.spark.kerberos import kerberos_environment, kerberos_settings
-from portal.spark.launch import driver_environment
-from portal.spark.masters.hadoop_conf import HADOOP_CONFIGURATION, hadoop_environment
+from portal.spark.masters.hadoop_conf import HADOOP_CONFIGURATION
 from portal.spark.masters.resource_manager import ResourceManager
 from stack.cluster_assets import fetch_clusters
 from stack.kerberized_stack import KerberizedStack
-from stack.lake.session import ICEBERG, iceberg_catalog
-from stack.places import spark_home
+from stack.lake.session import ICEBERG
 from stack.servers.kdc import HOST, REALM
 from stack.servers.kerberized import KerberizedHdfs
 from stack.servers.kerberized_yarn import KerberizedYarn
 from stack.servers.yarn import yarn_settings
-from tests.clusters.kerberos.conftest import TOKEN_SECONDS
+from tests.clusters.kerberos.conftest import LONG_WRITER, TOKEN_SECONDS
+from tests.clusters.programs import Program, table_settings
 
-_WAIT_SECONDS = 2 * TOKEN_SECONDS + 5
+_WAIT_SECONDS = str(2 * TOKEN_SECONDS + 5)
 _MODES = ("client", "cluster")
 
 
@@ -51,14 +48,16 @@ def config(secured: KerberizedStack, yarn: KerberizedYarn) -> LakeConfig:
     """The lake with YARN as Spark's master."""
     lake = secured.config()
     hadoop_conf = {**lake.hadoop_conf, **yarn.client_properties}
-    return replace(lake, spark_master="yarn", hadoop_conf=hadoop_conf)
+    jars = tuple(f"local:{jar}" for jar in lake.spark_jars)
+    return replace(lake, spark_master="yarn", spark_jars=jars, hadoop_conf=hadoop_conf)
 
 
 def test_the_web_service_gets_a_proof_of_who_asks(config: LakeConfig, yarn: KerberizedYarn) -> None:
     address = f"http://{HOST}:{yarn.manager.port}/ws/v1/cluster/info?user.name=lakewarden"
     assert requests.get(address, timeout=10).status_code == 401, "a name alone is not enough"
     manager = ResourceManager.of(config)
-    assert (manager.service().state, manager.is_proven) == ("STARTED", True)
+    found = manager.service()
+    assert (found.state, found.is_proven) == ("STARTED", True)
     assert manager.tagged("lw-nothing") == []
     with pytest.raises(ExternalFailure, match="HTTP 404"):
         manager.kill("application_1_0001")
@@ -78,43 +77,15 @@ def test_a_web_service_that_gets_no_proof_is_told_of(config: LakeConfig) -> None
     assert found.value.code == "kerberos.service"
 
 
-def _settings(config: LakeConfig, mode: str) -> dict[str, str]:
+def _submit(config: LakeConfig, mode: str, db: str, folder: Path) -> Program:
     settings = {
-        **yarn_settings(config.spark_conf, mode=mode),
-        **iceberg_catalog(config),
+        **yarn_settings(table_settings(config), mode=mode),
         "spark.yarn.queue": "governance",
         "spark.yarn.maxAppAttempts": "1",
         "spark.yarn.appMasterEnv.PYSPARK_PYTHON": sys.executable,
-        "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
-        f"spark.sql.catalog.{ICEBERG}.client.pool.cache.eviction-interval-ms": "5000",
     }
-    return settings | kerberos_settings(config, settings)
-
-
-def _submit(config: LakeConfig, mode: str, db: str, folder: Path) -> subprocess.Popen[str]:
-    folder.mkdir()
-    confs = [f"--conf={key}={value}" for key, value in _settings(config, mode).items()]
-    jars = ",".join(f"local:{jar}" for jar in config.spark_jars)
-    program = str(Path(__file__).with_name("long_writer.py"))
     where = str(config.path(f"/user/{db}"))
-    with (folder / "log").open("w", encoding="utf-8") as log:
-        return subprocess.Popen(
-            [
-                str(spark_home() / "bin" / "spark-submit"),
-                *("--master", "yarn", "--jars", jars, *confs),
-                *(program, db, where, str(_WAIT_SECONDS)),
-            ],
-            env={
-                **driver_environment(config, {}),
-                **kerberos_environment(config),
-                **hadoop_environment(config, folder),
-            },
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        )
+    return Program.submit(config, settings, LONG_WRITER, db, where, _WAIT_SECONDS, folder=folder)
 
 
 def test_programs_on_yarn_write_on_after_their_tokens_are_over(
@@ -122,9 +93,7 @@ def test_programs_on_yarn_write_on_after_their_tokens_are_over(
 ) -> None:
     names = {mode: f"{mode}_{uuid.uuid4().hex[:8]}" for mode in _MODES}
     running = {mode: _submit(config, mode, db, tmp_path / mode) for mode, db in names.items()}
-    said = {mode: program.communicate(timeout=500)[0] for mode, program in running.items()}
-    for mode, program in running.items():
-        assert program.returncode == 0, (tmp_path / mode / "log").read_text("utf-8")[-6000:]
+    said = {mode: program.output(timeout=500) for mode, program in running.items()}
     # In cluster mode the driver writes into its container's log.
     logs = (yarn.node.directory / "containers").glob("*/*/stdout")
     text = said["client"] + "".join(log.read_text("utf-8") for log in logs)

@@ -10,22 +10,10 @@ import pytest
 from pytest_django import Settings
 
 from portal.connectors.lake_config import LakeConfig
-from stack.places import spark_home
-from stack.servers.yarn import YarnCluster
+from stack.servers.yarn import YarnCluster, yarn_settings
 from stack.stack import Stack
 from tests.clusters.yarn.drop_kind import Drop
 from tests.support.act_lake import ActLake
-
-_LOOPBACK = "SPARK_LOCAL_IP"
-# All else that the stack says is for the class path and the memory of its own standalone Spark.
-_KEPT = (
-    "spark.driver.host",
-    "spark.driver.bindAddress",
-    "spark.sql.shuffle.partitions",
-    "spark.sql.warehouse.dir",
-    "spark.serializer",
-    "spark.kryo.registrator",
-)
 
 
 @pytest.fixture(scope="package")
@@ -47,19 +35,10 @@ def yarn(full_stack: Stack) -> Iterator[YarnCluster]:
 def client_mode(full_stack: Stack, yarn: YarnCluster) -> LakeConfig:
     """The lake with drivers on this host."""
     config = full_stack.config("main")
-    own = {
-        **{name: value for name, value in config.spark_conf.items() if name in _KEPT},
-        "spark.yarn.jars": f"local:{spark_home()}/jars/*",
-        "spark.driver.memory": "768m",
-        "spark.executor.memory": "512m",
-        "spark.executor.instances": "1",
-        f"spark.executorEnv.{_LOOPBACK}": "127.0.0.1",
-        f"spark.yarn.appMasterEnv.{_LOOPBACK}": "127.0.0.1",
-    }
     return replace(
         config,
         spark_master="yarn",
-        spark_conf=own,
+        spark_conf=yarn_settings(config.spark_conf, mode="client"),
         spark_jars=tuple(f"local:{jar}" for jar in config.spark_jars),
         hadoop_conf=yarn.client_properties,
         spark_queues={"default": "default"},

@@ -42,6 +42,19 @@ def test_only_what_no_release_up_to_this_one_has_is_newer() -> None:
     assert newer_migrations() == [f"runs.{LATER}"]
 
 
+@pytest.mark.django_db
+def test_what_was_squashed_twice_is_of_a_former_release_and_not_of_a_newer_one() -> None:
+    """Django squashes a squash once it names what it replaced no more; rows of that stay."""
+    MigrationRecorder.Migration.objects.all().delete()
+    recorder = MigrationRecorder(connection)
+    for name in ("0001_initial", "0002_more", "0001_squashed_0002_more"):
+        recorder.record_applied("runs", name)
+    call_command("migrate", fake=True, stdout=io.StringIO(), verbosity=0)
+    assert newer_migrations() == []
+    migrated_by_a_newer_release()
+    assert newer_migrations() == [f"runs.{LATER}"]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_loops_end_and_say_why(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
@@ -120,6 +133,29 @@ def test_nothing_is_renamed_under_a_process_that_leads() -> None:
     lease.delete()
     call_command("migrate", fake=True, stdout=io.StringIO(), verbosity=0)
     assert ("refresh", "0004_divergence_mails") in recorder.applied_migrations()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("target", ["0003", "zero"])
+def test_nothing_is_taken_back_under_a_process_that_leads(target: str) -> None:
+    until = timezone.now() + timedelta(minutes=1)
+    lease = Lease.objects.create(name="supervise", holder="h1", until=until)
+    with pytest.raises(
+        CommandError, match=r"^runs\.\d{4}_\w+ would be taken back, .* by h1"
+    ) as told:
+        call_command("migrate", "runs", target, fake=True, stdout=io.StringIO(), verbosity=0)
+    assert "restore the backup" in str(told.value)
+    call_command("migrate", "runs", target, plan=True, stdout=io.StringIO())
+    call_command("migrate", "runs", stdout=io.StringIO(), verbosity=0)
+    with pytest.raises(CommandError, match="Cannot find a migration matching 'nothing'"):
+        call_command("migrate", "runs", "nothing")
+    with pytest.raises(CommandError, match="No installed app with label 'nothing'"):
+        call_command("migrate", "nothing")
+    lease.delete()
+    call_command("migrate", "runs", "0003", fake=True, stdout=io.StringIO(), verbosity=0)
+    applied = MigrationRecorder(connection).applied_migrations()
+    assert ("runs", "0004_submission") not in applied
+    assert ("runs", "0003_application_id") in applied
 
 
 @pytest.mark.parametrize(

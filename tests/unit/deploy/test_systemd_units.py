@@ -104,6 +104,20 @@ def test_accounts_folders_and_settings_of_a_unit_are_made_by_the_files_beside_it
         assert (ROOT / "deploy" / "environment" / Path(name).name).exists()
 
 
+@each
+def test_a_stop_of_the_target_waits_for_every_unit(path: Path) -> None:
+    # systemctl waits for the target alone, which stops after the units that are ordered after it.
+    assert "lakewarden.target" in only(path, "After").split()
+
+
+def test_no_account_has_a_description_that_systemd_refuses() -> None:
+    # A colon divides the fields of /etc/passwd: such an account would not be made.
+    text = (FOLDER / "lakewarden.sysusers.conf").read_text(encoding="utf-8")
+    descriptions = re.findall(r'^u [\w-]+ - "([^"]+)"', text, re.MULTILINE)
+    assert len(descriptions) == 3
+    assert [one for one in descriptions if ":" in one] == []
+
+
 def test_the_guide_starts_a_worker_of_every_queue() -> None:
     guide = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
     assert set(re.findall(r"lakewarden-worker@(\w+)", guide)) == set(QUEUES)

@@ -1,13 +1,16 @@
 """Tells which directories above restored items could not be given back to their owner.
 
-A missing directory is made by the portal's account, and only a superuser may give one away.
+A missing directory is made by the portal's account, and only a superuser may give one away. Where
+the file system does not say whose one is, it is told as one that the account may own: what was
+restored is there, and a restore does not end for it.
 """
 
 from collections.abc import Iterable
 
 from lifecycle.backup.engine.journal.records import FileFact, ItemIntent
 from lifecycle.backup.engine.restore.target import parents_above
-from portal.connectors.file_status import FileStatus, FileSystem
+from portal.connectors.file_status import FileSystem
+from portal.lake.errors import PortalError
 from portal.lake.paths import LakePath
 
 
@@ -18,25 +21,41 @@ def kept_directories(
 
     The account is that of the directory `backup`, which only the portal writes.
     """
-    own = fs.status(backup)
+    account, reason = _owner(fs, backup)
     seen: dict[str, str] = {}
     said: dict[str, str] = {}
     for item in items:
         for fact in parents_above(item, location):
-            if own is not None and fact.owner != own.owner and fact.path not in seen:
-                path = LakePath.parse(fact.path)
-                seen[fact.path] = _kept(path, fs.status(path), fact, account=own.owner)
+            if fact.owner != account and fact.path not in seen and (account or reason):
+                seen[fact.path] = _kept(fs, fact, account=account, reason=reason)
             if note := seen.get(fact.path):
                 said.setdefault(item.item, note)
     return said
 
 
-def _kept(path: LakePath, found: FileStatus | None, fact: FileFact, *, account: str) -> str:
-    if found is None or found.owner != account:
-        return ""
+def _owner(fs: FileSystem, path: LakePath) -> tuple[str, str]:
+    """Return who owns a path, empty where it is not there, and why nobody can say."""
+    try:
+        found = fs.status(path)
+    except PortalError as error:
+        return "", error.message.rstrip(".")
+    return (found.owner, "") if found is not None else ("", "")
+
+
+def _kept(fs: FileSystem, fact: FileFact, *, account: str, reason: str) -> str:
+    path = LakePath.parse(fact.path)
+    owner, unknown = ("", reason) if reason else _owner(fs, path)
     command = "hdfs dfs -chown" if path.scheme == "hdfs" else "chown"
     place = path if path.scheme == "hdfs" else path.path
+    step = f"run `{command} {fact.owner}:{fact.group} '{place}'`"
+    if unknown:
+        return (
+            f"{path} may have been missing and belong to the portal's account now ({unknown}): "
+            f"if it does, {step}"
+        )
+    if owner != account:
+        return ""
     return (
         f"{path} was missing and belongs to {account} now, since only a superuser may give it "
-        f"back: run `{command} {fact.owner}:{fact.group} '{place}'`"
+        f"back: {step}"
     )

@@ -97,7 +97,7 @@ class HudiFilter(ListFilter):
 
 def hudi_of(lake: str, user: User) -> QuerySet[HudiTable]:
     """Return the Hudi tables of a lake that the person may see, gone ones too."""
-    return HudiTable.objects.filter(visible_to(user), lake=lake)
+    return HudiTable.objects.filter(visible_to(user, of_lake=lake))
 
 
 def hudi_visible(lake: str, user: User) -> QuerySet[HudiTable]:

@@ -92,7 +92,7 @@ class TableFilter(ListFilter):
 
 def tables_of(lake: str, user: User) -> QuerySet[IcebergTable]:
     """Return the tables of a lake that the person may see, gone ones too."""
-    return IcebergTable.objects.filter(visible_to(user), lake=lake)
+    return IcebergTable.objects.filter(visible_to(user, of_lake=lake))
 
 
 def tables_visible(lake: str, user: User) -> QuerySet[IcebergTable]:

@@ -94,8 +94,12 @@ class PipelineSpec:
         if not 0 < len(self.patterns) <= MOST_PATTERNS:
             raise _refused("patterns", f"Name 1-{MOST_PATTERNS} tables or patterns, as shop.*.")
         check_identifier(self.target_db, kind="database")
-        for text in (one for columns in self.protections.values() for one in columns.values()):
-            Protection.parse(text)
+        self.all_protections()
+
+    def all_protections(self) -> list[Protection]:
+        """Return those of all columns; RuleViolation `cdc.protection` for one that is none."""
+        texts = (one for columns in self.protections.values() for one in columns.values())
+        return [Protection.parse(text) for text in texts]
 
     @property
     def password_variable(self) -> str:

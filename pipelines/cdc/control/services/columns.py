@@ -15,6 +15,7 @@ from pipelines.cdc.control.services.pipelines import (
 )
 from pipelines.cdc.control.services.reports import schema_of
 from pipelines.cdc.protecting.domain.columns import check_column, lake_types
+from pipelines.cdc.protecting.services.lake_keys import check_keys
 from pipelines.cdc.schema.domain.unlogged import has_values_before
 from pipelines.models import CapturedTable
 from portal.access.actors import Actor
@@ -32,7 +33,7 @@ def column_choose(
 
     Raises:
         NotAllowed: for others than admins and operators.
-        RuleViolation: without a reason, or with a word that is none.
+        RuleViolation: without a reason, with a word that is none, or a key of another lake.
         StaleState: the column does not wait any more.
     """
     check_staff(by)
@@ -40,6 +41,7 @@ def column_choose(
     choice, protection = choice_of(said)
     if choice is Choice.PENDING:
         raise RuleViolation("pipeline.choice", "Say refused or a protection.", field="choice")
+    check_keys(table.lake, [protection])
     with transaction.atomic():
         row = locked_table(table)
         plan = plan_of(row, row.schemas.all())

@@ -14,6 +14,7 @@ from django.db import IntegrityError, transaction
 
 from pipelines.cdc.control.domain.spec import PipelineSpec, SourceKind
 from pipelines.cdc.control.domain.states import Desired
+from pipelines.cdc.protecting.services.lake_keys import check_keys
 from pipelines.models import CapturedTable, Pipeline
 from portal.access.actors import Actor
 from portal.access.lakes import get_lake
@@ -47,10 +48,12 @@ def pipeline_create(spec: PipelineSpec, *, by: Actor, now: datetime) -> Pipeline
     Raises:
         NotAllowed: for anyone but an admin with a fresh log-in.
         NotVisible: the lake is none.
-        RuleViolation: the name is taken, or another pipeline has the server id on that server.
+        RuleViolation: the name is taken, or another pipeline has the server id on that server, or
+            a key is not the lake's.
     """
     check_may_name_servers(by)
     get_lake(spec.lake)
+    check_keys(spec.lake, spec.all_protections())
     known = Pipeline.objects.filter(name=spec.name).first()
     if known is not None:
         return _same(known, spec)
@@ -89,6 +92,7 @@ def pipeline_edit(
         StaleState: somebody changed it since `version` was read.
     """
     check_may_name_servers(by)
+    check_keys(spec.lake, spec.all_protections())
     for field in _FIXED:
         if getattr(spec, field) != getattr(pipeline.spec, field):
             raise RuleViolation(

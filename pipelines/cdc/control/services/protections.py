@@ -22,6 +22,7 @@ from pipelines.cdc.control.services.pipelines import (
 from pipelines.cdc.control.services.reports import schema_of
 from pipelines.cdc.protecting.domain.columns import check_table
 from pipelines.cdc.protecting.domain.protections import PLAIN, Protection
+from pipelines.cdc.protecting.services.lake_keys import check_keys
 from pipelines.models import CapturedTable, SchemaChange
 from portal.access.actors import Actor
 from portal.lake.errors import NotAllowed, RuleViolation
@@ -50,7 +51,8 @@ def table_protect(
 
     Raises:
         NotAllowed: for anyone but an admin with a fresh log-in.
-        RuleViolation: without a reason, or the table cannot be protected or partitioned so.
+        RuleViolation: without a reason, or the table cannot be protected or partitioned so, or by
+            a key that is not the lake's.
     """
     if not (by.is_admin and by.is_fresh):
         raise NotAllowed(
@@ -60,6 +62,7 @@ def table_protect(
         )
     said = check_reason_given(reason)
     wanted = {name: Protection.parse(text) for name, text in protections.items()}
+    check_keys(table.lake, wanted.values())
     with transaction.atomic():
         row = locked_table(table)
         stored = list(row.schemas.filter(number__gte=row.first_schema).order_by("number"))

@@ -30,6 +30,7 @@ from pipelines.cdc.control.services.sources import source_config
 from pipelines.cdc.protecting.domain.columns import check_table
 from pipelines.cdc.protecting.domain.protections import Protection
 from pipelines.cdc.protecting.engine.ciphers import Protector
+from pipelines.cdc.protecting.services.lake_keys import check_keys
 from pipelines.models import Pipeline
 from portal.access.actors import Actor
 from portal.access.lakes import get_lake
@@ -136,6 +137,7 @@ def _settings(spec: PipelineSpec, tables: Sequence[TableFacts]) -> Iterator[Find
         try:
             if name not in schemas:
                 raise RuleViolation("cdc.protection", f"No table {name} is captured.")
+            check_keys(spec.lake, said.values())
             check_table(schemas[name], said, spec.partitions.get(name, ""))
             for column, protection in said.items():
                 Protector.of(protection, name, column, os.environ)

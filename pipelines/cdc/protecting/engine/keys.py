@@ -55,7 +55,8 @@ class KeyRing:
             raise RuleViolation(
                 "cdc.key_missing",
                 f"The environment variable {variable} is not set, which columns are protected "
-                "with. Set it where the portal and its workers run; it is tried again by itself.",
+                "with. Set it where the portal and its workers run, and name it in protection_keys "
+                "of the lake where there are several; it is tried again by itself.",
             )
         return cls(name, tuple(Key(name, _decoded(one, variable)) for one in texts))
 

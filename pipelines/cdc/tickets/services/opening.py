@@ -10,6 +10,8 @@ from django.db import IntegrityError, transaction
 from pipelines.cdc.control.models import CapturedTable, Pipeline
 from pipelines.cdc.control.services.pipelines import check_staff, locked_table
 from pipelines.cdc.control.services.reports import schema_of
+from pipelines.cdc.protecting.domain.protections import Protection
+from pipelines.cdc.protecting.services.lake_keys import check_keys
 from pipelines.cdc.schema.domain.type_changes import Class
 from pipelines.cdc.tickets.domain.prediction import Prediction, check_choices, predict
 from pipelines.cdc.tickets.selectors import (
@@ -60,7 +62,8 @@ def ticket_open(pipeline: Pipeline, wanted: Wanted, *, by: Actor, now: datetime)
     Raises:
         NotAllowed: for others than admins and operators.
         RuleViolation: the statement is no single change of a captured table, a column has no
-            choice, another ticket of the table is open, or the callback is not allowed.
+            choice or a key of another lake, another ticket of the table is open, or the callback is
+            not allowed.
     """
     check_staff(by)
     said = given_reason(wanted.reason, "ticket.reason", field="reason")
@@ -74,6 +77,7 @@ def ticket_open(pipeline: Pipeline, wanted: Wanted, *, by: Actor, now: datetime)
                 return _same(known, wanted)
             prediction = _predicted(row, wanted)
             choices = check_choices(prediction, wanted.choices)
+            check_keys(row.lake, map(Protection.parse, choices.values()))
             ticket = SchemaTicket(
                 state="PENDING",
                 lake=row.lake,

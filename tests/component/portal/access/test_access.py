@@ -21,10 +21,12 @@ from portal.access.fresh import (
     require_fresh,
 )
 from portal.access.lakes import all_lakes, get_lake
-from portal.access.models import DatabaseAdministrator, User
+from portal.access.models import DatabaseAdministrator, LakeRole, User
 from portal.access.services import directory_sync, person_create
+from portal.audit.models import AuditEvent
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import NotVisible, RuleViolation
+from portal.people.models import SignInIdentity
 from tests.component.conftest import LAKE, People
 
 pytestmark = pytest.mark.django_db
@@ -71,11 +73,52 @@ def test_people_come_from_a_file(tmp_path: Path) -> None:
     file.write_text(json.dumps([person]), encoding="utf-8")
     out = StringIO()
     call_command("create_people", file=file, stdout=out)
+    n_recorded = AuditEvent.objects.count()
     call_command("create_people", file=file, stdout=out)
+    assert AuditEvent.objects.count() == n_recorded
     assert User.objects.get(username="pia").is_lake_admin_of("")
     file.write_text(json.dumps([{"username": "pia"}]), encoding="utf-8")
     with pytest.raises(CommandError):
         call_command("create_people", file=file, stdout=out)
+    with pytest.raises(CommandError, match=r"missing\.json cannot be read"):
+        call_command("create_people", file=tmp_path / "missing.json", stdout=out)
+    file.write_text("[", encoding="utf-8")
+    with pytest.raises(CommandError, match=r"people\.json cannot be read"):
+        call_command("create_people", file=file, stdout=out)
+
+
+def test_a_file_of_people_takes_no_role_and_records_what_it_gives(
+    people: People, lake: LakeConfig, tmp_path: Path
+) -> None:
+    LakeRole.objects.create(user=people.admin, role="operator", lake=LAKE)
+    file = tmp_path / "people.json"
+    person = {"username": "ada", "password": "another horse staple", "roles": ["operator"]}
+    file.write_text(json.dumps([person]), encoding="utf-8")
+    out = StringIO()
+    call_command("create_people", file=file, stdout=out)
+    ada = User.objects.get(username="ada")
+    assert {str(one) for one in ada.stored_grants()} == {"admin", "operator", f"operator@{LAKE}"}
+    assert "ada has now: operator." in out.getvalue()
+    assert f"ada keeps, though the file does not have it: admin, operator@{LAKE}." in out.getvalue()
+    assert (ada.email, ada.check_password("another horse staple")) == (people.admin.email, True)
+    told = AuditEvent.objects.filter(object_id="ada").order_by("seq")
+    assert [one.action for one in told] == ["person.password_set", "person.role_granted"]
+    assert (told[1].actor, told[1].data["role"]) == ("manage.py", "operator")
+
+
+def test_a_file_of_people_gives_no_role_to_whom_a_log_in_server_gives_them(
+    people: People, tmp_path: Path, now: datetime
+) -> None:
+    SignInIdentity.objects.create(
+        user=people.owner, way="ldap", subject="x", first_at=now, last_at=now
+    )
+    file = tmp_path / "people.json"
+    person = {"username": people.owner.username, "password": "another horse staple"}
+    file.write_text(json.dumps([{**person, "roles": ["admin"]}]), encoding="utf-8")
+    out = StringIO()
+    call_command("create_people", file=file, stdout=out)
+    assert User.objects.get(pk=people.owner.pk).stored_grants() == frozenset()
+    assert "did not get admin: a log-in server gives the roles." in out.getvalue()
 
 
 def test_administrators_follow_the_directory(tmp_path: Path) -> None:

@@ -196,6 +196,9 @@ def test_mails_and_their_lists_know_the_lake(now: datetime, people: People) -> N
     )
     assert not notices_for_user(ida).exists()
     assert list(notices_for_user(ivo)) == [mail]
+    assert list(notices_for_user(ivo, OTHER)) == [mail]
+    for user, lake in ((ivo, LAKE), (ida, OTHER), (ida, LAKE)):
+        assert not notices_for_user(user, lake).exists()
     with pytest.raises(NotAllowed):
         notice_retry(mail.pk, user=ida, now=now)
 

@@ -92,6 +92,17 @@ def test_a_master_is_looked_for(lake: LakeConfig, settings: Any, master: str, de
     assert any((detail or "check.unreachable") in line for line in lines)
 
 
+def test_a_file_of_properties_that_others_read_is_told(
+    lake: LakeConfig, settings: Any, tmp_path: Path
+) -> None:
+    file = tmp_path / "spark.conf"
+    file.touch(mode=0o644)
+    _keep(settings, replace(lake, spark_properties_file=str(file)))
+    lines, _ = _table("main")
+    assert _reached(lines)["Spark master"] == "NO"
+    assert any("config.spark_properties_file" in line for line in lines)
+
+
 @pytest.mark.parametrize(
     ("status", "reached", "said"),
     [
@@ -128,14 +139,16 @@ def test_a_cluster_is_asked_for_applications_and_has_the_packed_python(
         _keep(settings, found)
         lines, _ = _table("main")
         reached = _reached(lines)
-        assert (reached["Applications"], reached["Packed Python"]) == ("yes", "NO")
+        assert (reached["Spark master"], reached["Packed Python"]) == ("yes", "NO")
+        assert "Applications" not in reached
+        assert any("applications are found by their tags" in line for line in lines)
         assert any("check.no_python" in line for line in lines)
         archive.write_bytes(b"packed")
         assert _reached(_table("main")[0])["Packed Python"] == "yes"
         yarn.status = 503
         lines, _ = _table("main")
-    assert _reached(lines)["Applications"] == "NO"
-    assert any("yarn.unreachable" in line for line in lines)
+    assert _reached(lines)["Spark master"] == "NO"
+    assert sum("yarn.unreachable" in line for line in lines) == 1
 
 
 def test_a_lake_that_is_not_governed_is_named(lake: LakeConfig) -> None:

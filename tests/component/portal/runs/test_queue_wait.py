@@ -89,6 +89,7 @@ def test_a_run_says_for_what_it_waits_and_for_how_long(now: datetime, yarn: Fake
     run_poll(run, now=now + timedelta(seconds=50))
     run.refresh_from_db()
     assert (run.message, run.state) == ("", RunState.RUNNING)
+    assert run_events(run)[-1].text == "It waits no longer."
 
 
 def test_a_driver_that_starts_up_waits_for_nothing(now: datetime, yarn: FakeYarn) -> None:

@@ -1,6 +1,7 @@
 """Pods of drivers as an API server tells them: why they wait, how they ended, what they wrote."""
 
 import json
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +13,13 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from requests import Response
 
 from portal.lake.errors import ExternalFailure
 from portal.lake.ids import LakeId
+from portal.spark.masters.application import KILL_WAIT_SECONDS
 from portal.spark.masters.kubernetes import KubernetesApi
+from portal.spark.masters.web import WebSession
 from tests.support.lakes import local_lake
 
 PODS = "/api/v1/namespaces/lake/pods"
@@ -29,6 +33,8 @@ class FakeApi:
     address: str = ""
     pods: dict[str, dict[str, Any]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    graces: list[int] = field(default_factory=list)
+    """For how many seconds deleted pods were let end by themselves; Kubernetes' own is 30."""
     tokens: set[str] = field(default_factory=set)
     refusal: str = ""
     other: tuple[int, bytes] | None = None
@@ -58,7 +64,9 @@ def fake_api() -> Iterator[FakeApi]:
             self._answer(200, json.dumps({"items": list(fake.pods.values())}).encode())
 
         def do_DELETE(self) -> None:
-            found = fake.pods.pop(self.path.rpartition("/")[2], None)
+            url = urlsplit(self.path)
+            fake.graces.append(int(parse_qs(url.query).get("gracePeriodSeconds", ["30"])[0]))
+            found = fake.pods.pop(url.path.rpartition("/")[2], None)
             self._answer(200 if found else 404, b"{}")
 
         def date_time_string(self, timestamp: float | None = None) -> str:
@@ -150,6 +158,7 @@ def test_an_ended_pod_has_its_reason_and_its_log(api: FakeApi, tmp_path: Path) -
     client.kill(found.id)
     client.kill(found.id)
     assert client.tagged("lw-1-1") == []
+    assert all(0 < seconds < KILL_WAIT_SECONDS for seconds in api.graces)
 
 
 def test_tokens_are_read_again_and_a_refusal_is_no_end(api: FakeApi, tmp_path: Path) -> None:
@@ -163,6 +172,26 @@ def test_tokens_are_read_again_and_a_refusal_is_no_end(api: FakeApi, tmp_path: P
     assert refused.value.retryable
     with pytest.raises(ExternalFailure, match="pods is forbidden"):
         client.kill("a-driver")
+
+
+@pytest.mark.parametrize("named", ["", "/etc/lakewarden/kube-ca.crt"])
+def test_the_authorities_are_the_host_s_where_no_others_are_named(
+    api: FakeApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    asked = []
+    ask = WebSession.ask
+
+    def noted(self: WebSession, method: str, url: str, **what: Any) -> Response:
+        asked.append(what["verify"])
+        return ask(self, method, url, **what)
+
+    monkeypatch.setattr(WebSession, "ask", noted)
+    conf = {"spark.kubernetes.authenticate.submission.caCertFile": named} if named else {}
+    lake = local_lake(tmp_path, LakeId("main"))
+    lake = replace(lake, spark_master=f"k8s://{api.address}", spark_conf=conf)
+    KubernetesApi.of(lake).tagged("lw-1")
+    paths = ssl.get_default_verify_paths()
+    assert asked == [named or paths.cafile or paths.capath]
 
 
 @pytest.mark.parametrize("other", [(302, b""), (200, b"<html>Log in</html>"), (200, b"[]")])

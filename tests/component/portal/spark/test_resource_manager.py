@@ -1,13 +1,16 @@
 """A ResourceManager with several members: whoever leads is asked, wherever it is."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
+from requests import PreparedRequest
 
 from portal.lake.errors import ExternalFailure
 from portal.lake.ids import LakeId
-from portal.spark.masters.resource_manager import ResourceManager
+from portal.spark.masters.resource_manager import Proof, ResourceManager
 from tests.support.fake_yarn import FakeYarn, fake_yarn
 from tests.support.lakes import local_lake
 
@@ -20,17 +23,20 @@ def members() -> Iterator[tuple[FakeYarn, FakeYarn]]:
         yield first, second
 
 
-def manager_of(tmp_path: Path, **properties: str) -> ResourceManager:
-    lake = local_lake(tmp_path, LakeId("main"))
+def manager_of(tmp_path: Path, *, user: str | None = None, **properties: str) -> ResourceManager:
+    lake = replace(local_lake(tmp_path, LakeId("main")), hadoop_user=user)
     lake.hadoop_conf.update(
         {f"yarn.resourcemanager.{name}": value for name, value in properties.items()}
     )
     return ResourceManager.of(lake)
 
 
-def available(tmp_path: Path, first: FakeYarn, second: FakeYarn) -> ResourceManager:
+def available(
+    tmp_path: Path, first: FakeYarn, second: FakeYarn, *, user: str | None = None
+) -> ResourceManager:
     return manager_of(
         tmp_path,
+        user=user,
         **{
             "ha.rm-ids": "rm1, rm2",
             "webapp.address.rm1": first.address,
@@ -92,6 +98,47 @@ def test_while_nobody_leads_nothing_is_known(
         available(tmp_path, *members).tagged(TAG)
     assert told.value.code == "yarn.unreachable"
     assert told.value.message.count(": a standby") == 2
+
+
+class _Named:
+    """Proves a name without a KDC."""
+
+    def for_host(self, host: str) -> Callable[[PreparedRequest], PreparedRequest]:
+        def prove(request: PreparedRequest) -> PreparedRequest:
+            request.headers["Authorization"] = f"Negotiate {host}"
+            return request
+
+        return prove
+
+
+def test_an_answer_says_whether_the_name_was_proven(members: tuple[FakeYarn, FakeYarn]) -> None:
+    first, _ = members
+    address = f"http://{first.address}"
+    manager = ResourceManager((address,), user=None, proof=cast("Proof", _Named()))
+    found = [manager.service()]
+    first.wants_proof = True
+    found.append(manager.service())
+    assert [one.is_proven for one in found] == [False, True]
+    assert first.n_asked == 3
+
+
+def test_a_refusal_is_told_with_whom_and_in_yarn_s_words(
+    tmp_path: Path, members: tuple[FakeYarn, FakeYarn]
+) -> None:
+    first, second = members
+    stand_by(first, second)
+    second.status = 403
+    second.refusal = "User steward cannot perform operation MODIFY_APP."
+    manager = available(tmp_path, first, second, user="steward")
+    for ask in (lambda: manager.tagged(TAG), lambda: manager.kill("application_1_0001")):
+        with pytest.raises(ExternalFailure, match=r"MODIFY_APP \(HTTP 403\)") as told:
+            ask()
+        assert (told.value.code, told.value.retryable) == ("yarn.refused", True)
+        assert told.value.message.startswith("YARN refuses the user steward: ")
+        assert "yarn.admin.acl" in told.value.message
+    second.refusal = ""
+    with pytest.raises(ExternalFailure, match=rf"{second.address}: HTTP 403\."):
+        manager.tagged(TAG)
 
 
 @pytest.mark.parametrize(

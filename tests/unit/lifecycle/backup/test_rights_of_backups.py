@@ -98,6 +98,34 @@ def test_a_directory_that_the_portal_keeps_is_told_with_the_command() -> None:
     }
 
 
+class Broken(Hdfs):
+    """Does not answer for some places."""
+
+    def __init__(self, *places: str) -> None:
+        super().__init__()
+        self.places = places
+
+    def status(self, path: LakePath) -> FileStatus | None:
+        if path.path in self.places:
+            raise ExternalFailure("fs.failed", "No answer", service="filesystem", retryable=True)
+        return super().status(path)
+
+
+def test_a_directory_that_gives_no_answer_is_told_and_ends_nothing() -> None:
+    other = replace(ITEM, item="item-2", parents=(_fact("hdfs://lake:8020/new"),))
+    said = kept_directories(Broken("/db"), BACKUP, [ITEM, other], location=None)
+    assert said["item-1"] == (
+        "hdfs://lake:8020/db may have been missing and belong to the portal's account now (No "
+        "answer): if it does, run `hdfs dfs -chown etl:analysts 'hdfs://lake:8020/db'`"
+    )
+    assert said["item-2"].startswith("hdfs://lake:8020/new was missing")
+
+
+def test_without_the_portals_account_every_directory_is_told() -> None:
+    said = kept_directories(Broken(BACKUP.path), BACKUP, [ITEM], location=None)
+    assert said["item-1"].startswith("hdfs://lake:8020/db may have been missing")
+
+
 def test_a_directory_that_was_the_portals_before_is_not_told() -> None:
     own = replace(ITEM, parents=(_fact("hdfs://lake:8020/db", owner="steward"),))
     assert kept_directories(Hdfs(), BACKUP, [own], location=None) == {}

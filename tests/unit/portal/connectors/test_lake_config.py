@@ -35,6 +35,15 @@ def test_another_version_is_refused(version: Any) -> None:
     assert "materialization_table_version" in LAKE.as_dict()
 
 
+@pytest.mark.parametrize("wrong", ["PII", [1], {"PII": True}, None])
+def test_keys_of_a_lake_are_a_list_of_names(wrong: object) -> None:
+    found = LakeConfig.from_dict({**LAKE.as_dict(), "protection_keys": ["PII", "DET"]})
+    assert found.protection_keys == ("PII", "DET")
+    assert LakeConfig.from_dict(found.as_dict()) == found
+    with pytest.raises(ExternalFailure, match="protection_keys must be a list of names"):
+        LakeConfig.from_dict({**LAKE.as_dict(), "protection_keys": wrong})
+
+
 def test_properties_of_hadoop_clients_are_texts() -> None:
     own = {"dfs.nameservices": "lake"}
     assert LakeConfig.from_dict({**LAKE.as_dict(), "hadoop_conf": own}).hadoop_conf == own

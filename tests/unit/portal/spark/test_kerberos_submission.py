@@ -100,6 +100,26 @@ def test_a_standalone_master_without_a_secret_is_refused_with_a_reason(
     assert found.value.code == "kerberos.standalone"
 
 
+@pytest.mark.parametrize("master", ["local[1]", "yarn", "spark://host:7077"])
+def test_a_file_of_properties_is_for_the_portal_alone_on_every_master(
+    lake: LakeConfig, tmp_path: Path, master: str
+) -> None:
+    file = tmp_path / "spark.conf"
+    plain = replace(
+        lake, kerberos=None, spark_master=master, spark_properties_file=str(file), spark_conf={}
+    )
+    with pytest.raises(ExternalFailure, match=r"cannot be read \(No such file") as found:
+        _argv(plain, tmp_path)
+    assert found.value.code == "config.spark_properties_file"
+    file.write_text("spark.ssl.keyPassword word", encoding="utf-8")
+    file.chmod(0o640)
+    with pytest.raises(ExternalFailure, match="is open to others: chmod 600") as found:
+        _argv(plain, tmp_path)
+    assert found.value.code == "config.spark_properties_file"
+    file.chmod(0o600)
+    assert str(file) in _argv(plain, tmp_path)
+
+
 @pytest.mark.parametrize("text", [f"{_SHARED} = s3cr3t\n", f"{_SHARED} s3cr3t\n"])
 def test_programs_on_a_standalone_master_take_tokens_by_encrypted_calls(
     lake: LakeConfig, tmp_path: Path, text: str

@@ -1,5 +1,6 @@
 """Protections and partition columns of tables: set at creation, changed with a new load."""
 
+import json
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -20,6 +21,7 @@ from pipelines.cdc.control.services.pipelines import pipeline_create, pipeline_e
 from pipelines.cdc.control.services.protections import table_protect
 from pipelines.cdc.control.services.reports import schemas_take
 from pipelines.cdc.control.services.retrying import quarantine_retry
+from pipelines.cdc.tickets.services.opening import Wanted, ticket_open
 from pipelines.models import CapturedTable, Pipeline
 from portal.access.actors import Actor
 from portal.audit.models import AuditEvent
@@ -211,6 +213,57 @@ def test_the_program_gets_the_keys_by_its_environment_and_no_other_secret(
     monkeypatch.setenv("LAKEWARDEN_CDC_KEY_PII", "one")
     monkeypatch.setenv("LAKEWARDEN_CDC_PASSWORD_SHOP", "secret")
     assert ApplyKind().environment(Run()) == {"LAKEWARDEN_CDC_KEY_PII": "one"}
+
+
+def add_lake(lake: LakeConfig, settings: Any, *keys: str) -> None:
+    """Govern another lake too; the first one has these keys."""
+    other = {**lake.as_dict(), "lake": "archive", "protection_keys": ["THEIRS"]}
+    entries = {LAKE: {**lake.as_dict(), "protection_keys": list(keys)}, "archive": other}
+    settings.LAKEWARDEN_LAKES.write_text(json.dumps(entries), encoding="utf-8")
+
+
+def test_of_several_lakes_each_uses_its_own_keys_alone(
+    lake: LakeConfig,
+    users: CapturedTable,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    now: datetime,
+) -> None:
+    add_lake(lake, settings, "PII")
+    monkeypatch.setenv("LAKEWARDEN_CDC_KEY_PII", "one")
+    monkeypatch.setenv("LAKEWARDEN_CDC_KEY_THEIRS", "two")
+    assert ApplyKind().environment(Run(lake=LAKE)) == {"LAKEWARDEN_CDC_KEY_PII": "one"}
+    theirs = {"phone": "hash:THEIRS"}
+    with pytest.raises(RuleViolation) as refused:
+        table_protect(users, theirs, partition="day", reason="so", by=ADA, now=now)
+    assert refused.value.code == "cdc.key_lake"
+    said = refused.value.message
+    monkeypatch.delenv("LAKEWARDEN_CDC_KEY_THEIRS")
+    with pytest.raises(RuleViolation) as refused:
+        table_protect(users, theirs, partition="day", reason="so", by=ADA, now=now)
+    assert refused.value.message == said  # whether there is such a key is not told
+    with pytest.raises(RuleViolation, match="THEIRS is no key of the lake"):
+        pipeline_create(
+            spec_of({**GOOD, "name": "two", "protections": {"shop.users": theirs}}), by=ADA, now=now
+        )
+    schemas_take(
+        users.pipeline, [schema(2, "ALTER TABLE users ADD more text", more="text")], now=now
+    )
+    with pytest.raises(RuleViolation, match="THEIRS is no key of the lake"):
+        column_choose(users, "more", "hash:THEIRS", reason="so", by=OTTO, now=now)
+    column_choose(users, "more", "encrypted:PII", reason="so", by=OTTO, now=now)
+    own = {"phone": "hash:PII"}
+    assert table_protect(users, own, partition="day", reason="so", by=ADA, now=now)
+
+
+def test_a_ticket_names_no_key_of_another_lake(
+    lake: LakeConfig, users: CapturedTable, settings: Any, now: datetime
+) -> None:
+    add_lake(lake, settings)
+    text = "ALTER TABLE users ADD mail varchar(90)"
+    wanted = Wanted("shop", "users", text, "asked for", {"mail": "hash:THEIRS"})
+    with pytest.raises(RuleViolation, match="THEIRS is no key of the lake"):
+        ticket_open(users.pipeline, wanted, by=OTTO, now=now)
 
 
 def test_a_retry_is_a_new_order_each_time(users: CapturedTable, now: datetime) -> None:

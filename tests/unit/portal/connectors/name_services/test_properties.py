@@ -103,3 +103,7 @@ def test_an_answer_is_waited_for_as_long_as_hadoop_s_clients_are_told() -> None:
     assert deadline_seconds(_lake().hadoop_conf) is None
     with pytest.raises(ExternalFailure, match=r"ipc\.client\.rpc-timeout\.ms must be milliseconds"):
         _lake(hadoop_conf={**CONF, name: "8s"})
+    for milliseconds in ("1", "999"):
+        with pytest.raises(ExternalFailure, match=rf"{milliseconds} is less than a second"):
+            _lake(hadoop_conf={**CONF, name: milliseconds})
+    assert deadline_seconds(_lake(hadoop_conf={**CONF, name: "1000"}).hadoop_conf) == 1.0

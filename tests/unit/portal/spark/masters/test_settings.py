@@ -15,6 +15,7 @@ from portal.spark import launch
 from portal.spark.masters.settings import for_kind, is_deployed, queue_of
 from tests.support.lakes import local_lake
 
+UPLOADS = "hdfs://lake/lakewarden/spool/1/1/upload"
 GOLDEN = Path(__file__).parent / "golden"
 _QUEUES = {"default": "etl", "lifecycle.drop": "governance"}
 _PACKED = "hdfs://lake/lakewarden/python.tar.gz"
@@ -60,13 +61,15 @@ def command(config: LakeConfig, tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("name", sorted(_MASTERS))
 def test_the_command_line_is_this(tmp_path: Path, name: str) -> None:
-    config = for_kind(lake_of(tmp_path, name), "lifecycle.drop", tag="lw-1-1")
+    config = for_kind(lake_of(tmp_path, name), "lifecycle.drop", tag="lw-1-1", uploads=UPLOADS)
     golden = GOLDEN / f"{name}.txt"
     assert command(config, tmp_path) == golden.read_text(encoding="utf-8")
 
 
 def test_an_environment_that_is_there_already_is_used_by_its_path(tmp_path: Path) -> None:
-    config = for_kind(lake_of(tmp_path, "yarn-cluster", packed=False), "x", tag="t")
+    config = for_kind(
+        lake_of(tmp_path, "yarn-cluster", packed=False), "x", tag="t", uploads=UPLOADS
+    )
     assert config.spark_conf["spark.pyspark.python"] == sys.executable
     assert not [name for name in config.spark_conf if "archives" in name]
 
@@ -82,7 +85,9 @@ def test_the_lake_s_own_settings_hold_but_for_the_driver_s_environment(tmp_path:
     lake = lake_of(tmp_path, "yarn-cluster")
     named = "spark.yarn.appMasterEnv.HADOOP_USER_NAME"
     own = {**lake.spark_conf, "spark.yarn.queue": "own", named: "somebody"}
-    found = for_kind(replace(lake, spark_conf=own), "lifecycle.drop", tag="t").spark_conf
+    found = for_kind(
+        replace(lake, spark_conf=own), "lifecycle.drop", tag="t", uploads=UPLOADS
+    ).spark_conf
     assert (found["spark.yarn.queue"], found[named]) == ("own", "lakewarden")
 
 
@@ -93,11 +98,11 @@ def test_where_drivers_are_is_known_before_and_after(
     tmp_path: Path, name: str, is_there: bool
 ) -> None:
     lake = lake_of(tmp_path, name)
-    config = for_kind(lake, "x", tag="t")
+    config = for_kind(lake, "x", tag="t", uploads=UPLOADS)
     assert is_deployed(lake) is is_deployed(config) is is_there
     assert launch.runs_driver_here(config) is not is_there
 
 
 def test_other_masters_get_nothing(tmp_path: Path) -> None:
     lake = local_lake(tmp_path, LakeId("main"))
-    assert for_kind(lake, "x", tag="t") is lake
+    assert for_kind(lake, "x", tag="t", uploads=UPLOADS) is lake

@@ -1,0 +1,1 @@
+"""Services of protected columns: which lake may use which key."""
