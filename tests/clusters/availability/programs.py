@@ -19,7 +19,7 @@ from tests.support.scan_lake import ScanLake, ScanRun, start_job
 
 BREAKS = ("dies", "freezes")
 Job = tuple[Launched, Spool]
-_STOPS = {"fs.failed", "fs.unknown", "metastore.unreachable"}
+STOPS = {"fs.failed", "fs.unknown", "metastore.unreachable"}
 _WAIT_SECONDS = 110.0
 
 
@@ -52,7 +52,7 @@ def ended(job: Job, ha: HaHdfs, log: Path) -> dict[str, Any]:
     assert manifest is not None, log.read_text()[-4000:]
     if manifest["outcome"] != "done":
         error = manifest["error"]
-        assert error["code"] in _STOPS, json.dumps(manifest, indent=1) + log.read_text()[-4000:]
+        assert error["code"] in STOPS, json.dumps(manifest, indent=1) + log.read_text()[-4000:]
     return dict(manifest)
 
 
