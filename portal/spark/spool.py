@@ -6,7 +6,7 @@ Progress files are numbered and never appended to: a growing file cannot be read
 
 import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import Any
@@ -114,7 +114,7 @@ class Spool:
         """Write one numbered step; a number that is taken is left as it is."""
         path = self.root.child(f"{_PROGRESS}{progress.n:06d}.json")
         with contextlib.suppress(StaleState):
-            self.fs.write_new(path, _dump(asdict(progress)))
+            _insist(lambda: self.fs.write_new(path, _dump(asdict(progress))))
 
     def progress_after(self, n: int) -> list[Progress]:
         """Return the steps with a number above `n`, in order; none before the job has begun."""
@@ -198,20 +198,8 @@ class Spool:
         return self._read(name)
 
     def _write(self, name: str, data: Mapping[str, Any]) -> None:
-        """Write a file; again where nothing answered, or a run's result would be lost.
-
-        Writing the same again changes nothing.
-        """
         path, content = self.root.child(name), _dump(data)
-        for _ in range(_MORE_TRIES):
-            try:
-                self.fs.replace(path, content)
-            except ExternalFailure as error:
-                if error.code != FAILED:
-                    raise
-            else:
-                return
-        self.fs.replace(path, content)
+        _insist(lambda: self.fs.replace(path, content))
 
     def _read(self, name: str) -> dict[str, Any]:
         text = self.fs.read(self.root.child(name))
@@ -230,6 +218,22 @@ class Spool:
             return self._read(name)
         except NotVisible:
             return None
+
+
+def _insist(write: Callable[[], object]) -> None:
+    """Write a file; again where nothing answered, or what a run did would be lost.
+
+    Writing the same again changes nothing.
+    """
+    for _ in range(_MORE_TRIES):
+        try:
+            write()
+        except ExternalFailure as error:
+            if error.code != FAILED:
+                raise
+        else:
+            return
+    write()
 
 
 def _dump(data: Mapping[str, Any]) -> bytes:

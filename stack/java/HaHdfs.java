@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
@@ -17,18 +18,26 @@ import org.apache.hadoop.hdfs.qjournal.server.JournalNode;
 import org.apache.hadoop.hdfs.server.datanode.DataNode;
 import org.apache.hadoop.hdfs.server.namenode.NameNode;
 import org.apache.hadoop.hdfs.server.namenode.ha.BootstrapStandby;
+import org.apache.hadoop.hdfs.tools.DFSZKFailoverController;
 import org.apache.hadoop.hdfs.tools.NNHAServiceTarget;
 import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
+import org.apache.zookeeper.server.ServerCnxnFactory;
+import org.apache.zookeeper.server.ZooKeeperServer;
 
 /**
  * The processes of a highly available HDFS, configured by the files on their class path.
  *
- * <p>{@code storage} runs the journal node, the DataNode and what transfers activity. {@code
- * namenode} runs the NameNode that {@code dfs.ha.namenode.id} names, which it formats or copies
- * from the other first.
+ * <p>{@code storage} runs journal nodes, the DataNode and what transfers activity, {@code journal}
+ * one more journal node. {@code namenode} runs the NameNode that {@code dfs.ha.namenode.id} names,
+ * which it formats or copies from the other first. {@code controllers} runs a ZooKeeper and a
+ * failover controller for each NameNode.
  */
 public final class HaHdfs {
   private static final int TIMEOUT_MILLIS = 5000;
+  private static final int TICK_MILLIS = 500;
+  private static final int START_MILLIS = 60_000;
+  private static final int POLL_MILLIS = 50;
+  private static final int NO_LIMIT = 0;
 
   private HaHdfs() {}
 
@@ -36,18 +45,78 @@ public final class HaHdfs {
     // Without this the second node of a JVM cannot register its metrics.
     DefaultMetricsSystem.setMiniClusterMode(true);
     Configuration configuration = new HdfsConfiguration();
-    if (arguments[0].equals("storage")) {
-      runStorage(configuration, Integer.parseInt(arguments[1]));
-    } else {
-      configuration.set("dfs.ha.namenode.id", arguments[1]);
-      runNameNode(configuration, arguments[2].equals("first"));
+    switch (arguments[0]) {
+      case "storage":
+        for (int n = 2; n < arguments.length; n++) {
+          startJournal(configuration, arguments[n]);
+        }
+        runStorage(configuration, Integer.parseInt(arguments[1]));
+        break;
+      case "journal":
+        startJournal(configuration, arguments[1]);
+        Thread.currentThread().join();
+        break;
+      case "controllers":
+        runControllers(configuration, new File(arguments[1]), Integer.parseInt(arguments[2]));
+        break;
+      default:
+        configuration.set("dfs.ha.namenode.id", arguments[1]);
+        runNameNode(configuration, arguments[2].equals("first"));
+    }
+  }
+
+  /** Starts a journal node; {@code told} is its name, its address for calls and that for pages. */
+  private static void startJournal(Configuration common, String told) throws IOException {
+    String[] words = told.split(",");
+    Configuration configuration = new Configuration(common);
+    String edits = common.get("dfs.journalnode.edits.dir");
+    configuration.set("dfs.journalnode.edits.dir", edits + "/" + words[0]);
+    configuration.set("dfs.journalnode.rpc-address", words[1]);
+    configuration.set("dfs.journalnode.http-address", words[2]);
+    JournalNode journal = new JournalNode();
+    journal.setConf(configuration);
+    journal.start();
+  }
+
+  /** Runs a ZooKeeper and the controllers; the first NameNode's has its lock before the others. */
+  private static void runControllers(Configuration common, File folder, int port)
+      throws Exception {
+    ZooKeeperServer keeper = new ZooKeeperServer(folder, folder, TICK_MILLIS);
+    InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+    ServerCnxnFactory.createFactory(address, NO_LIMIT).startup(keeper);
+    String service = common.get("dfs.nameservices");
+    String lock = "/hadoop-ha/" + service + "/ActiveBreadCrumb";
+    String[] nameNodes = common.getStrings("dfs.ha.namenodes." + service);
+    controller(common, nameNodes[0]).run(new String[] {"-formatZK", "-force", "-nonInteractive"});
+    for (String nameNode : nameNodes) {
+      DFSZKFailoverController controller = controller(common, nameNode);
+      new Thread(() -> run(controller), "controller of " + nameNode).start();
+      long deadline = System.currentTimeMillis() + START_MILLIS;
+      while (keeper.getZKDatabase().getNode(lock) == null) {
+        if (System.currentTimeMillis() > deadline) {
+          throw new IOException("No failover controller has taken the lock.");
+        }
+        Thread.sleep(POLL_MILLIS);
+      }
+    }
+    Thread.currentThread().join();
+  }
+
+  private static DFSZKFailoverController controller(Configuration common, String nameNode) {
+    Configuration configuration = new Configuration(common);
+    configuration.set("dfs.ha.namenode.id", nameNode);
+    return DFSZKFailoverController.create(configuration);
+  }
+
+  private static void run(DFSZKFailoverController controller) {
+    try {
+      controller.run(new String[0]);
+    } catch (Exception failed) {
+      throw new IllegalStateException(failed);
     }
   }
 
   private static void runStorage(Configuration configuration, int controlPort) throws Exception {
-    JournalNode journal = new JournalNode();
-    journal.setConf(configuration);
-    journal.start();
     DataNode.createDataNode(new String[0], configuration);
     try (ServerSocket control =
         new ServerSocket(controlPort, 16, InetAddress.getLoopbackAddress())) {

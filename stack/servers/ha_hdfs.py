@@ -1,27 +1,29 @@
-"""A real HDFS with two NameNodes that share their edits over a journal node.
+"""A real HDFS with two NameNodes that share their edits over three journal nodes.
 
-One journal node is enough: a majority of one already refuses the edits of a NameNode whose epoch
-is over, which is what failovers rest on. It lives with the DataNode in a JVM that no test ends.
-Nothing fails over by itself: a test says when, and the JVM of the storage asks the NameNodes.
+Two journal nodes live with the DataNode in a JVM that no test ends, the third in one that may.
+Nothing fails over by itself: a test says when, and the JVM of the storage asks the NameNodes. Only
+within `controlled` do failover controllers decide, over a ZooKeeper.
 """
 
 import os
 import signal
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
 from stack.errors import StackError
 from stack.ledger import Ledger
 from stack.places import CLASSES, JARS
-from stack.process import LOOPBACK, SHORT_LIVED_JVM, free_port
+from stack.process import LOOPBACK, SHORT_LIVED_JVM, free_port, port_answers
 from stack.servers.base import Server
 from stack.servers.hdfs import GROUPS, LOG4J, data_node_site, is_operational
 from stack.servers.metastore import site_xml
 
 NAME_NODES = ("nn1", "nn2")
+_JOURNALS = ("jn1", "jn2", "jn3")
 _PROXIES = "org.apache.hadoop.hdfs.server.namenode.ha.ConfiguredFailoverProxyProvider"
 
 
@@ -69,16 +71,26 @@ class HaHdfs:
         self.service = service
         self.directory = var / f"ha-{service}"
         self._more = (core, hdfs)
-        self._control = free_port()
-        self.storage = _Node(
-            "storage", self.directory, ledger=ledger, arguments=("storage", str(self._control))
-        )
+        self._control, self._keeper = free_port(), free_port()
+
+        def node(name: str, *arguments: str) -> _Node:
+            return _Node(name, self.directory, ledger=ledger, arguments=arguments)
+
+        self._journals = {name: (free_port(), free_port()) for name in _JOURNALS}
+        told = [
+            f"{name},{self.host}:{port},{self.host}:{http_port}"
+            for name, (port, http_port) in self._journals.items()
+        ]
+        self.storage = node("storage", "storage", str(self._control), *told[:-1])
+        self.journal = node(_JOURNALS[-1], "journal", told[-1])
+        self.journal.heap = "128m"
         self.nodes = {
-            name: _Node(name, self.directory, ledger=ledger, arguments=("namenode", name, order))
+            name: node(name, "namenode", name, order)
             for name, order in zip(NAME_NODES, ("first", "second"), strict=True)
         }
+        self.controllers = node("controllers", "controllers", "zookeeper", str(self._keeper))
         self._http = {name: free_port() for name in NAME_NODES}
-        self._ports = [free_port() for _ in range(5)]
+        self._data_ports = [free_port() for _ in range(3)]
         self._stopped: set[str] = set()
 
     @property
@@ -111,6 +123,7 @@ class HaHdfs:
         """Start every process; returns when the first NameNode is active and both could be."""
         self._write_configuration()
         self.storage.start()
+        self._start_journal()
         self.storage.process.wait_until(self._answers, timeout_seconds=60)
         self.nodes["nn1"].start()
         self.nodes["nn1"].wait_ready(60)
@@ -123,8 +136,27 @@ class HaHdfs:
         """End every process; twice does nothing."""
         for name in list(self._stopped):
             self.resume(name)
-        for node in (*self.nodes.values(), self.storage):
+        for node in self.processes:
             node.kill()
+
+    @property
+    def processes(self) -> tuple[_Node, ...]:
+        """All of its JVMs, whether they run or not."""
+        return (self.controllers, *self.nodes.values(), self.journal, self.storage)
+
+    @contextmanager
+    def controlled(self) -> Iterator[None]:
+        """Have failover controllers decide which NameNode is active; the first one is already.
+
+        A NameNode that does not answer for five seconds has lost its turn.
+        """
+        self.controllers.start()
+        try:
+            # The last controller has its door open.
+            self.controllers.wait_ready(60)
+            yield
+        finally:
+            self.controllers.kill()
 
     def activate(self, name: str) -> None:
         """Make a NameNode active, whatever the other one is: its epoch ends with this."""
@@ -185,10 +217,12 @@ class HaHdfs:
         self.activate(other)
 
     def recover(self) -> None:
-        """Have both NameNodes alive after a failover, whichever of them is active now.
+        """Have both NameNodes and all journal nodes alive, whichever NameNode is active now.
 
         A frozen one is started anew: it would go on as if it were active still.
         """
+        if not self.journal.process.is_alive():
+            self._start_journal()
         for name in list(self._stopped):
             self._stopped.discard(name)
             self.kill(name)
@@ -204,6 +238,11 @@ class HaHdfs:
         )
 
     # -- inside ----------------------------------------------------------------------------
+
+    def _start_journal(self) -> None:
+        self.journal.start()
+        port, _ = self._journals[_JOURNALS[-1]]
+        self.journal.process.wait_until(lambda: port_answers(port), timeout_seconds=60)
 
     def _wait_both(self) -> None:
         """Wait until neither is in safe mode: a successor that is takes no edit, whoever asks."""
@@ -236,6 +275,7 @@ class HaHdfs:
             "hadoop.user.group.static.mapping.overrides": GROUPS,
             # A dead NameNode is a fact to find out soon, not to wait for.
             "ipc.client.connect.max.retries": "1",
+            **self._of_controllers(),
             **more_core,
         }
         (conf / "core-site.xml").write_text(site_xml(core), encoding="utf-8")
@@ -244,8 +284,8 @@ class HaHdfs:
         (conf / "log4j.properties").write_text(LOG4J, encoding="utf-8")
 
     def _hdfs_site(self) -> dict[str, str]:
-        journal, journal_http, *data_ports = self._ports
         service, home = self.service, self.directory
+        journals = ";".join(f"{self.host}:{port}" for port, _ in self._journals.values())
         return {
             **self.client_properties(),
             **{
@@ -256,15 +296,27 @@ class HaHdfs:
                 f"dfs.namenode.name.dir.{service}.{name}": f"file://{home / name / 'name'}"
                 for name in NAME_NODES
             },
-            "dfs.namenode.shared.edits.dir": f"qjournal://{self.host}:{journal}/{service}",
+            "dfs.namenode.shared.edits.dir": f"qjournal://{journals}/{service}",
             "dfs.journalnode.edits.dir": str(home / "journal"),
-            "dfs.journalnode.rpc-address": f"{self.host}:{journal}",
-            "dfs.journalnode.http-address": f"{self.host}:{journal_http}",
             "dfs.ha.fencing.methods": "shell(/bin/true)",
-            "dfs.ha.automatic-failover.enabled": "false",
+            # Lets controllers decide; a person who forces a state is obeyed all the same.
+            "dfs.ha.automatic-failover.enabled": "true",
             # Else a standby knows only what was written until two minutes ago, and its safe mode
             # ends no sooner: it waits for blocks of files that are gone.
             "dfs.ha.tail-edits.in-progress": "true",
             "dfs.ha.tail-edits.period": "200ms",
-            **data_node_site(home, data_ports),
+            **data_node_site(home, self._data_ports),
+        }
+
+    def _of_controllers(self) -> dict[str, str]:
+        """Return what controllers read; they give a NameNode up in seconds, not in a minute."""
+        last = NAME_NODES[-1]
+        ports = {name: free_port() for name in NAME_NODES} | {last: self.controllers.port}
+        return {
+            **{f"dfs.ha.zkfc.port.{self.service}.{name}": str(ports[name]) for name in ports},
+            "ha.zookeeper.quorum": f"{LOOPBACK}:{self._keeper}",
+            "ha.health-monitor.rpc-timeout.ms": "5000",
+            "ha.failover-controller.graceful-fence.rpc-timeout.ms": "2000",
+            # Else the controller of a frozen NameNode waits for a picture of its threads.
+            "dfs.ha.zkfc.nn.http.timeout.ms": "1000",
         }

@@ -1,4 +1,4 @@
-"""A name service with two NameNodes and a journal node that know their callers by Kerberos."""
+"""A name service with two NameNodes whose processes know their callers by Kerberos."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from stack.servers.security import Security
 
 
 class KerberizedHaHdfs(HaHdfs):
-    """Both NameNodes are `hdfs/localhost`, as the journal node and the DataNode are."""
+    """Both NameNodes are `hdfs/localhost`, as the journal nodes and the DataNode are."""
 
     host = HOST
 
@@ -29,7 +29,7 @@ class KerberizedHaHdfs(HaHdfs):
             var, ledger=ledger, service=service, core=core, hdfs={**security.site, **journal}
         )
         self.security = security
-        for node in (self.storage, *self.nodes.values()):
+        for node in self.processes:
             node.java_options = kdc.java_options
 
     @property

@@ -33,19 +33,20 @@ def failover_points(step: str, call: str) -> Iterator[str]:
 def run_failover(scene: Scene, kind: str, point: str, *, approved: bool, ha: HaHdfs) -> None:
     """Run one cell to its end; Broken names the invariant that did not hold."""
     step, moment, how = point.split(":")
+    _RUN[kind](scene, f"{step}:{moment}:stop", approved, lambda one: fail_over_amid(one, how, ha))
 
-    def midway(process: subprocess.Popen[str]) -> None:
-        _wait_stopped(process)
-        try:
-            ha.fail_over(how)
-            os.kill(process.pid, signal.SIGCONT)
-            _expect_end(process)
-        finally:
-            process.kill()
-            # Settling is tried again until the file system answers; here it waits for that.
-            ha.recover()
 
-    _RUN[kind](scene, f"{step}:{moment}:stop", approved, midway)
+def fail_over_amid(process: subprocess.Popen[str], how: str, ha: HaHdfs) -> None:
+    """Fail over where a process has stopped, and let it come to its end."""
+    _wait_stopped(process)
+    try:
+        ha.fail_over(how)
+        os.kill(process.pid, signal.SIGCONT)
+        _expect_end(process)
+    finally:
+        process.kill()
+        # Settling is tried again until the file system answers; here it waits for that.
+        ha.recover()
 
 
 def _expect_end(process: subprocess.Popen[str]) -> None:

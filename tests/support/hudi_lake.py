@@ -34,16 +34,20 @@ _ALONE = {
 
 @dataclass(frozen=True)
 class HudiTable:
-    """One table: columns id (its key), dt, word and ts (which row of a key wins)."""
+    """One table: columns id (its key), dt, word and ts (which row of a key wins).
+
+    `uri` is its file system's; what looks at paths of the machine is for local tables alone.
+    """
 
     spark: SparkSession
     place: Path
     is_logged: bool = True
     by: str = "dt"
+    uri: str = "file:"
 
     @property
     def location(self) -> str:
-        return f"file:{self.place}"
+        return f"{self.uri}{self.place}"
 
     @property
     def timeline(self) -> Path:

@@ -1,9 +1,11 @@
 """Moving a small lake's tables and partitions, as a run of a relocation plan does."""
 
+import hashlib
+import json
 import uuid
 from collections.abc import Iterable
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from lifecycle.backup.domain.control import Control
@@ -17,7 +19,8 @@ from portal.connectors.lake_config import LakeConfig
 from portal.lake.names import TableName
 from portal.lake.paths import LakePath
 from portal.safety.fence import move_directory, open_fence
-from tests.support.act_lake import ActLake
+from tests.support.act_jobs import judged_again
+from tests.support.act_lake import LEASE, ActLake
 
 
 def move_rules(lake: ActLake, *, must_conform: bool = False) -> PlaceRules:
@@ -59,7 +62,7 @@ def move_order(lake: ActLake, run: str) -> MoveOrder:
     """Make the fence of a run of moves and give its order."""
     ensure_root(lake.fs, lake.root, deployment_id=lake.config.deployment_id)
     fence = lake.day.moving(run, 1)
-    open_fence(lake.fs, fence, lease_until=datetime.now(UTC) + timedelta(seconds=60))
+    open_fence(lake.fs, fence, lease_until=datetime.now(UTC) + LEASE)
     return MoveOrder(
         run=run, epoch=1, lake=lake.config.lake, plan="plan", digest="digest", fence=fence
     )
@@ -96,6 +99,26 @@ def seal_moves(lake: ActLake, run: str, *, approved: bool = False) -> dict[str, 
 def rows_of(items: Iterable[MoveItem]) -> list[dict[str, Any]]:
     """Return items as a specification for another process."""
     return [asdict(item) for item in items]
+
+
+def move_params(
+    lake: ActLake, name: TableName, run: str, items: Iterable[MoveItem]
+) -> dict[str, Any]:
+    """Write the items file, make the fence and return the params of a relocation's Spark job."""
+    content = b"".join(json.dumps(row).encode() + b"\n" for row in rows_of(items))
+    path = lake.base.child(f"items-{run}.jsonl")
+    lake.fs.write_new(path, content)
+    digest = hashlib.sha256(content).hexdigest()
+    return {
+        "plan": "plan",
+        "digest": digest,
+        "items": str(path),
+        "items_sha256": digest,
+        "root": str(lake.root),
+        "fence": str(move_order(lake, run).fence),
+        "undo": False,
+        **judged_again(lake, name),
+    }
 
 
 def move_specification(

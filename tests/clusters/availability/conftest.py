@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+from pyspark.sql import SparkSession
 
 from portal.connectors.hdfs_filesystem import HdfsFileSystem
 from portal.lake.paths import LakePath
 from stack.ha_stack import HaStack
 from stack.servers.ha_hdfs import HaHdfs
+from tests.support.scan_spark import local_session
 
 
 @pytest.fixture(scope="session")
@@ -24,6 +26,19 @@ def ha(available: HaStack) -> HaHdfs:
     """The name service as it was in the beginning, whatever an earlier test did to it."""
     available.ha.mend()
     return available.ha
+
+
+@pytest.fixture
+def session(available: HaStack, ha: HaHdfs) -> Iterator[SparkSession]:
+    """A session of Spark in this process that knows the name service."""
+    spark = local_session().newSession()
+    hadoop = spark.sparkContext._jsc.hadoopConfiguration()
+    properties = available.config().hadoop_conf
+    for name, value in properties.items():
+        hadoop.set(name, value)
+    yield spark
+    for name in properties:
+        hadoop.unset(name)
 
 
 @dataclass

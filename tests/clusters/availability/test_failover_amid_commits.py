@@ -4,35 +4,21 @@ At the first look or at the last one before the commit; its rows stay, and it ca
 """
 
 import uuid
-from collections.abc import Iterator
 
 import pytest
+from pyspark.sql import SparkSession
 
 from optimizer.iceberg.execution.jobs import optimize
-from portal.connectors.lake_config import LakeConfig
 from stack.ha_stack import HaStack
 from stack.servers.ha_hdfs import HaHdfs
 from tests.support.iceberg_lake import IcebergLake, WrittenTable, small_files
-from tests.support.scan_spark import local_session
-
-
-@pytest.fixture(scope="module")
-def config(available: HaStack) -> LakeConfig:
-    """The lake's configuration."""
-    return available.config()
 
 
 @pytest.fixture
-def iceberg(config: LakeConfig, ha: HaHdfs) -> Iterator[IcebergLake]:
+def iceberg(available: HaStack, session: SparkSession) -> IcebergLake:
     """A fresh database of Iceberg tables on the name service."""
-    spark = local_session().newSession()
-    hadoop = spark.sparkContext._jsc.hadoopConfiguration()
-    for name, value in config.hadoop_conf.items():
-        hadoop.set(name, value)
     db = f"ice_{uuid.uuid4().hex[:8]}"
-    yield IcebergLake.make(spark, config, db=db, root=f"hdfs://lake/tmp/{db}")
-    for name in config.hadoop_conf:
-        hadoop.unset(name)
+    return IcebergLake.make(session, available.config(), db=db, root=f"hdfs://lake/tmp/{db}")
 
 
 @pytest.mark.parametrize(("how", "from_end"), [("dies", True), ("dies", False), ("freezes", True)])

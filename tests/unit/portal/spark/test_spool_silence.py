@@ -8,7 +8,7 @@ import pytest
 from portal.connectors.local_filesystem import LocalFileSystem
 from portal.lake.errors import ExternalFailure
 from portal.lake.paths import LakePath
-from portal.spark.spool import Spool
+from portal.spark.spool import Progress, Spool
 from tests.support.lost_answers import falling_silent, losing, no_name_node, refused
 
 MANIFEST: dict[str, Any] = {"outcome": "done", "error": None, "result": {"n": 1}, "log": []}
@@ -23,6 +23,16 @@ def test_a_result_is_written_again_after_silence(tmp_path: Path, *, sent: bool) 
     assert fs.is_struck
     assert first.is_struck
     assert Spool(LocalFileSystem(), root).read_manifest() == MANIFEST
+
+
+@pytest.mark.parametrize("sent", [True, False])
+def test_progress_is_written_again_after_silence(tmp_path: Path, *, sent: bool) -> None:
+    root = LakePath("file", "", str(tmp_path))
+    fs = losing(LocalFileSystem(), "write_new", error=no_name_node(), sent=sent)
+    step = Progress(1, "scan", 1, 2, "Half.", "2026-05-01T00:00:00+00:00")
+    Spool(fs, root).write_progress(step)
+    assert fs.is_struck
+    assert Spool(LocalFileSystem(), root).progress_after(0) == [step]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ Tables belong to an ETL account, bob reads them by their group, runs work as a t
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +22,6 @@ STRANGER = "alice"
 """Owns tables of the group without being in it."""
 _PLANS = {"hoodie.compact.schedule.inline": "true", "hoodie.compact.inline.max.delta.commits": "1"}
 _ACL = "user::rwx,group::r-x,other::---,default:user::rwx,default:group::r-x,default:other::---"
-
-
-@dataclass(frozen=True)
-class HdfsHudiTable(HudiTable):
-    """A Hudi table below a path of HDFS."""
-
-    uri: str = ""
-
-    @property
-    def location(self) -> str:
-        return f"{self.uri}{self.place}"
 
 
 class Accounts:
@@ -131,7 +119,7 @@ def test_a_compacted_hudi_table_is_read_and_written_by_whoever_could_before(
     spark: SparkSession, full_stack: Stack, accounts: Accounts
 ) -> None:
     place = accounts.folder("/permissions_hudi", acl=_ACL)
-    table = HdfsHudiTable(spark, Path(place) / "rows", uri=accounts.uri)
+    table = HudiTable(spark, Path(place) / "rows", uri=accounts.uri)
     rows: list[Row] = [(i, "2026-05-01", f"a{i}", 1) for i in range(4)]
     changed = [(i, dt, f"{word} again", 2) for i, dt, word, _ in rows]
     with accounts.acting(OWNER):
@@ -185,7 +173,7 @@ def test_a_hudi_service_writes_nothing_that_the_tables_own_account_could_not_rea
     spark: SparkSession, full_stack: Stack, accounts: Accounts
 ) -> None:
     place = accounts.folder("/permissions_hudi_stranger", acl=_ACL, owner=STRANGER)
-    table = HdfsHudiTable(spark, Path(place) / "rows", uri=accounts.uri)
+    table = HudiTable(spark, Path(place) / "rows", uri=accounts.uri)
     with accounts.acting(STRANGER):
         table.upsert([(1, "2026-05-01", "a", 1)])
         table.upsert([(1, "2026-05-01", "b", 2)], _PLANS)
