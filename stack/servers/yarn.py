@@ -30,6 +30,14 @@ LARGEST_MB = 2048
 # A queue that takes from nobody, one that is full with a single application, and one that starts
 # no second one beside the first.
 CLOSED, NARROW, SINGLE = "closed", "narrow", "single"
+SCHEDULING = {
+    "yarn.resourcemanager.scheduler.class": "org.apache.hadoop.yarn.server.resourcemanager"
+    ".scheduler.capacity.CapacityScheduler",
+    "yarn.scheduler.minimum-allocation-mb": "128",
+    "yarn.scheduler.maximum-allocation-mb": str(LARGEST_MB),
+    "yarn.acl.enable": "true",
+    "yarn.admin.acl": "root",
+}
 _QUEUES = {"default": 30, "governance": 40, CLOSED: 10, NARROW: 10, SINGLE: 10}
 
 
@@ -180,45 +188,55 @@ class YarnCluster:
         self.manager.stop()
 
     def _write(self) -> None:
-        self.conf.mkdir(parents=True, exist_ok=True)
-        core = {"fs.defaultFS": self.default_fs, "hadoop.tmp.dir": str(self.conf / "tmp")}
-        for name, properties in {
-            "core-site.xml": core,
-            "yarn-site.xml": self._yarn(),
-            "capacity-scheduler.xml": _queues(),
-        }.items():
-            (self.conf / name).write_text(site_xml(properties), encoding="utf-8")
-        (self.conf / "log4j.properties").write_text(LOG4J, encoding="utf-8")
+        write_conf(self.conf, self._yarn(), default_fs=self.default_fs)
 
     def _yarn(self) -> dict[str, str]:
-        rm, nm = "yarn.resourcemanager.", "yarn.nodemanager."
+        rm = "yarn.resourcemanager."
         return {
             **self.client_properties,
             f"{rm}resource-tracker.address": f"{LOOPBACK}:{self._ports['tracker']}",
             f"{rm}admin.address": f"{LOOPBACK}:{self._ports['admin']}",
-            f"{rm}scheduler.class": "org.apache.hadoop.yarn.server.resourcemanager.scheduler"
-            ".capacity.CapacityScheduler",
-            "yarn.scheduler.minimum-allocation-mb": "128",
-            "yarn.scheduler.maximum-allocation-mb": str(LARGEST_MB),
-            "yarn.acl.enable": "true",
-            "yarn.admin.acl": "root",
-            f"{nm}hostname": LOOPBACK,
-            f"{nm}address": f"{LOOPBACK}:{self._ports['nm']}",
-            f"{nm}localizer.address": f"{LOOPBACK}:{self._ports['localizer']}",
-            f"{nm}webapp.address": f"{LOOPBACK}:{self.node.port}",
-            f"{nm}local-dirs": str(self.node.directory / "local"),
-            f"{nm}log-dirs": str(self.node.directory / "containers"),
-            f"{nm}resource.memory-mb": str(MEMORY_MB),
-            f"{nm}resource.cpu-vcores": "8",
-            f"{nm}vmem-check-enabled": "false",
-            f"{nm}pmem-check-enabled": "false",
-            f"{nm}delete.debug-delay-sec": "600",
-            f"{nm}disk-health-checker.max-disk-utilization-per-disk-percentage": "100.0",
-            f"{nm}disk-health-checker.min-free-space-per-disk-mb": "0",
-            f"{nm}sleep-delay-before-sigkill.ms": "250",
-            f"{nm}remote-app-log-dir": "/tmp/yarn-logs",  # noqa: S108  (a folder of the lake)
-            "yarn.log-aggregation-enable": "true",
+            **SCHEDULING,
+            **node_settings(self.node, calls=self._ports["nm"], localizer=self._ports["localizer"]),
         }
+
+
+def write_conf(
+    conf: Path, yarn: Mapping[str, str], *, default_fs: str, core: Mapping[str, str] | None = None
+) -> None:
+    """Write the files of a daemon into its folder; `core` is what its core-site.xml has besides."""
+    conf.mkdir(parents=True, exist_ok=True)
+    common = {"fs.defaultFS": default_fs, "hadoop.tmp.dir": str(conf / "tmp")}
+    for name, properties in {
+        "core-site.xml": {**common, **(core or {})},
+        "yarn-site.xml": dict(yarn),
+        "capacity-scheduler.xml": _queues(),
+    }.items():
+        (conf / name).write_text(site_xml(properties), encoding="utf-8")
+    (conf / "log4j.properties").write_text(LOG4J, encoding="utf-8")
+
+
+def node_settings(node: NodeManager, *, calls: int, localizer: int) -> dict[str, str]:
+    """Return what a node reads of itself, with the ports that it serves beside its pages."""
+    nm = "yarn.nodemanager."
+    return {
+        f"{nm}hostname": LOOPBACK,
+        f"{nm}address": f"{LOOPBACK}:{calls}",
+        f"{nm}localizer.address": f"{LOOPBACK}:{localizer}",
+        f"{nm}webapp.address": f"{LOOPBACK}:{node.port}",
+        f"{nm}local-dirs": str(node.directory / "local"),
+        f"{nm}log-dirs": str(node.directory / "containers"),
+        f"{nm}resource.memory-mb": str(MEMORY_MB),
+        f"{nm}resource.cpu-vcores": "8",
+        f"{nm}vmem-check-enabled": "false",
+        f"{nm}pmem-check-enabled": "false",
+        f"{nm}delete.debug-delay-sec": "600",
+        f"{nm}disk-health-checker.max-disk-utilization-per-disk-percentage": "100.0",
+        f"{nm}disk-health-checker.min-free-space-per-disk-mb": "0",
+        f"{nm}sleep-delay-before-sigkill.ms": "250",
+        f"{nm}remote-app-log-dir": "/tmp/yarn-logs",  # noqa: S108  (a folder of the lake)
+        "yarn.log-aggregation-enable": "true",
+    }
 
 
 def yarn_settings(conf: Mapping[str, str], *, mode: str) -> dict[str, str]:

@@ -23,6 +23,7 @@ class FakeYarn:
     users: set[str] = field(default_factory=set)
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
+    ha_state: str = "ACTIVE"
     refusal: str = ""
     """What it says where it refuses."""
     wants_proof: bool = False
@@ -63,7 +64,7 @@ class FakeYarn:
         query = parse_qs(urlsplit(address).query)
         self.users.update(query.get("user.name", []))
         if urlsplit(address).path.endswith("/info"):
-            info = {"state": "STARTED", "haState": "ACTIVE", "resourceManagerVersion": "3.3.4"}
+            info = {"state": "STARTED", "haState": self.ha_state, "resourceManagerVersion": "3.3.4"}
             return {"clusterInfo": info}
         apps = self.apps.get(query.get("applicationTags", [""])[0], [])
         return {"apps": {"app": apps} if apps else None}

@@ -225,8 +225,18 @@ class ResourceManager:
 
 
 def _is_standby(answer: requests.Response) -> bool:
-    """Whether a member says that it does not lead: it redirects, or none leads and it waits."""
-    return answer.is_redirect or "Refresh" in answer.headers
+    """Whether a member says that it does not lead: it redirects, or none leads and it waits.
+
+    What is asked of the member itself it answers, and says there what it is.
+    """
+    if answer.is_redirect or "Refresh" in answer.headers:
+        return True
+    try:
+        told = answer.json()
+    except ValueError:
+        return False
+    info = told.get("clusterInfo") if isinstance(told, dict) else None
+    return isinstance(info, dict) and info.get("haState") == "STANDBY"
 
 
 def _said(answer: requests.Response) -> str:

@@ -87,6 +87,18 @@ def test_a_member_that_is_down_is_passed_over(
     assert [one.id for one in manager.tagged(TAG)] == [name]
 
 
+def test_what_a_standby_says_of_itself_is_not_taken_for_the_leader_s(
+    tmp_path: Path, members: tuple[FakeYarn, FakeYarn]
+) -> None:
+    first, second = members
+    # A standby sends this one question to nobody.
+    first.ha_state = "STANDBY"
+    assert available(tmp_path, first, second).service().ha_state == "ACTIVE"
+    second.ha_state = "STANDBY"
+    with pytest.raises(ExternalFailure, match=": a standby; .*: a standby"):
+        available(tmp_path, first, second).service()
+
+
 def test_while_nobody_leads_nothing_is_known(
     tmp_path: Path, members: tuple[FakeYarn, FakeYarn]
 ) -> None:
