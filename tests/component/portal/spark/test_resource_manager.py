@@ -95,7 +95,7 @@ def test_what_a_standby_says_of_itself_is_not_taken_for_the_leader_s(
     first.ha_state = "STANDBY"
     assert available(tmp_path, first, second).service().ha_state == "ACTIVE"
     second.ha_state = "STANDBY"
-    with pytest.raises(ExternalFailure, match=": a standby; .*: a standby"):
+    with pytest.raises(ExternalFailure, match=r": a standby; .*: a standby"):
         available(tmp_path, first, second).service()
 
 

@@ -1,8 +1,5 @@
 """A ResourceManager behind HTTPS: its certificate has to come from an authority of the host."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,13 +9,8 @@ from portal.lake.ids import LakeId
 from portal.spark.masters.resource_manager import ResourceManager
 from tests.support.certificates import Signer
 from tests.support.fake_yarn import fake_yarn
+from tests.support.host_authorities import state_of
 from tests.support.lakes import local_lake
-
-_ASK = """
-import sys
-from portal.spark.masters.resource_manager import ResourceManager
-print(ResourceManager((sys.argv[1],), user=None).service().state)
-"""
 
 
 def manager_of(tmp_path: Path, **addresses: str) -> ResourceManager:
@@ -61,12 +53,4 @@ def test_a_port_without_tls_is_no_matter_of_certificates(tmp_path: Path) -> None
 def test_a_certificate_of_an_authority_of_the_host_is_taken(tmp_path: Path) -> None:
     signer = Signer(tmp_path)
     with fake_yarn(tls=signer.pair("manager")) as fake:
-        told = subprocess.run(
-            [sys.executable, "-c", _ASK, f"https://{fake.address}"],
-            env={**os.environ, "SSL_CERT_FILE": str(signer.file)},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-        )
-    assert told.stdout.strip() == "STARTED"
+        assert state_of(f"https://{fake.address}", authority=signer.file) == "STARTED"
