@@ -34,6 +34,8 @@ from portal.spark.process_table import host_identity, host_name
 
 SETTLE_AGAIN = timedelta(seconds=30)
 MAX_SETTLES = 5
+# Fewer, so that some are left for what the run itself needs.
+_YARN_TRIES = 3
 _TAIL_LINES = 40
 
 
@@ -189,7 +191,7 @@ def _end_on_cluster(run: Run, *, now: datetime) -> None:
         try:
             _end_applications(run, now=now)
         except ExternalFailure as error:
-            if run.n_settles < MAX_SETTLES:
+            if error.retryable and run.n_settles < _YARN_TRIES:
                 raise
             run_log(
                 run, f"Its application was not ended: {error.message}", now=now, level="warning"

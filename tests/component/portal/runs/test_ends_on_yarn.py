@@ -137,6 +137,22 @@ def test_a_yarn_that_does_not_answer_keeps_no_driver_of_this_host_from_its_end(
     assert ("Its application was not ended: YARN's" in told(run)) is not bool(outcome)
 
 
+@client_mode
+def test_a_yarn_that_the_portal_may_not_ask_does_not_change_how_a_run_ended(
+    now: datetime, yarn: FakeYarn, tmp_path: Path
+) -> None:
+    noting(JobKind)
+    run = submitted(now, "test.job")
+    with application(run.tag, tmp_path / "log") as launched:
+        running(run, launched, now=now)
+        cancelled(run, now=now)
+        end(launched.pgid)
+    run_poll(run, now=now + timedelta(seconds=10))
+    yarn.wants_proof = True
+    assert run_step(run.pk, holder="w") is RunState.CANCELLED
+    assert "Its application was not ended: YARN's web service asks for Kerberos" in told(run)
+
+
 def test_a_driver_that_beats_has_not_ended_where_yarn_knows_nothing_of_it(
     now: datetime, yarn: FakeYarn, clock: Clock
 ) -> None:
