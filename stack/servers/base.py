@@ -1,8 +1,9 @@
 """What every server of the stack has in common: a port, a log, start, wait_ready, stop."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from stack.ledger import Ledger
 from stack.process import ServerProcess, free_port, port_answers
@@ -75,6 +76,19 @@ class _Part(Protocol):
     def start(self) -> None: ...
 
     def stop(self) -> None: ...
+
+
+P = TypeVar("P", bound=_Part)
+
+
+@contextmanager
+def running(part: P) -> Iterator[P]:
+    """Start processes that end with the block, also where not all of them came up."""
+    try:
+        part.start()
+        yield part
+    finally:
+        part.stop()
 
 
 class Together(Server):

@@ -17,6 +17,7 @@ from stack.process import LOOPBACK, SHORT_LIVED_JVM, free_port
 from stack.servers.base import Server
 from stack.servers.hdfs import LOG4J
 from stack.servers.yarn import (
+    CALLS,
     SCHEDULING,
     NodeManager,
     ResourceManager,
@@ -28,7 +29,6 @@ MANAGERS = ("rm1", "rm2")
 # A driver and its executor do not fit into one node.
 _NODE_MB = 1280
 _RM = "yarn.resourcemanager."
-_CALLS = ("address", "scheduler.address", "resource-tracker.address", "admin.address")
 
 
 class ZooKeeper(Server):
@@ -80,6 +80,10 @@ class Member(ResourceManager):
         told = self.get("cluster/metrics").get("clusterMetrics")
         return int(told["activeNodes"]) if isinstance(told, dict) else 0
 
+    def stop(self) -> None:
+        """End it at once: a frozen one does not hear that it should."""
+        self.kill()
+
     def freeze(self) -> None:
         """Stop it as it is, with its connections open."""
         os.killpg(self.process.pid, signal.SIGSTOP)
@@ -108,7 +112,7 @@ class HaYarn:
         self._addresses = {
             f"{_RM}{call}.{name}": f"{LOOPBACK}:{free_port()}"
             for name in MANAGERS
-            for call in _CALLS
+            for call in CALLS
         }
 
     def client_properties(self, *, order: Sequence[str] = MANAGERS) -> dict[str, str]:
@@ -145,10 +149,7 @@ class HaYarn:
     def stop(self) -> None:
         """End all, the nodes and their containers first."""
         for server in (*self.nodes, *self.managers.values(), self.zookeeper):
-            if isinstance(server, Member):
-                server.kill()
-            else:
-                server.stop()
+            server.stop()
 
     def leader(self) -> Member:
         """Return the active one."""
@@ -186,8 +187,7 @@ class HaYarn:
             ),
             "hadoop.zk.address": f"{LOOPBACK}:{self.zookeeper.port}",
             "hadoop.zk.timeout-ms": "4000",
-            "yarn.resourcemanager.zk-timeout-ms": "4000",
-            "yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms": "1000",
+            f"{_RM}work-preserving-recovery.scheduling-wait-ms": "1000",
             **own,
         }
         core = {name: value for name, value in client.items() if name.startswith("ipc.")}

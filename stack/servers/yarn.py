@@ -30,6 +30,8 @@ LARGEST_MB = 2048
 # A queue that takes from nobody, one that is full with a single application, and one that starts
 # no second one beside the first.
 CLOSED, NARROW, SINGLE = "closed", "narrow", "single"
+CALLS = ("address", "scheduler.address", "resource-tracker.address", "admin.address")
+"""What a ResourceManager serves beside its web service."""
 SCHEDULING = {
     "yarn.resourcemanager.scheduler.class": "org.apache.hadoop.yarn.server.resourcemanager"
     ".scheduler.capacity.CapacityScheduler",

@@ -13,6 +13,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.connectors.reach.lake_check import check_lake
 from stack.kerberized_stack import KerberizedStack
 from stack.lake.session import ICEBERG
+from stack.servers.base import running
 from stack.servers.secured_spark import SecuredSpark
 from tests.clusters.kerberos.conftest import LONG_WRITER, TOKEN_SECONDS
 from tests.clusters.programs import Program, table_settings
@@ -24,12 +25,8 @@ _WAIT_SECONDS = str(2 * TOKEN_SECONDS + 5)
 @pytest.fixture(scope="module")
 def standalone(secured: KerberizedStack) -> Iterator[SecuredSpark]:
     """A standalone master and its worker."""
-    spark = SecuredSpark(secured.var, ledger=secured.ledger)
-    try:
-        spark.start()
+    with running(SecuredSpark(secured.var, ledger=secured.ledger)) as spark:
         yield spark
-    finally:
-        spark.stop()
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from portal.spark.masters.resource_manager import ResourceManager
 from stack.cluster_assets import fetch_clusters
 from stack.kerberized_stack import KerberizedStack
 from stack.lake.session import ICEBERG
+from stack.servers.base import running
 from stack.servers.kdc import HOST, REALM
 from stack.servers.kerberized import KerberizedHdfs
 from stack.servers.kerberized_yarn import KerberizedYarn
@@ -36,11 +37,8 @@ def yarn(secured: KerberizedStack) -> Iterator[KerberizedYarn]:
     cluster = KerberizedYarn(secured.var, ledger=secured.ledger, hdfs=secured.hdfs)
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv(HADOOP_CONFIGURATION, raising=False)
-        try:
-            cluster.start()
+        with running(cluster):
             yield cluster
-        finally:
-            cluster.stop()
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 from pytest_django import Settings
 
 from portal.connectors.lake_config import LakeConfig
+from stack.servers.base import running
 from stack.servers.yarn import YarnCluster, yarn_settings
 from stack.stack import Stack
 from tests.clusters.yarn.drop_kind import Drop
@@ -23,12 +24,9 @@ def yarn(full_stack: Stack) -> Iterator[YarnCluster]:
     for server in (full_stack.spark_worker, full_stack.spark_master):
         assert server is not None
         server.stop()
-    cluster = YarnCluster(full_stack.var, ledger=full_stack.ledger, default_fs=full_stack.hdfs.uri)
-    try:
-        cluster.start()
+    hdfs = full_stack.hdfs.uri
+    with running(YarnCluster(full_stack.var, ledger=full_stack.ledger, default_fs=hdfs)) as cluster:
         yield cluster
-    finally:
-        cluster.stop()
 
 
 @pytest.fixture(scope="package")

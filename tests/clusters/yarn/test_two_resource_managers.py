@@ -12,6 +12,7 @@ from portal.runs.domain import RunState
 from portal.runs.execution.applications import applications_of
 from portal.runs.records.spools import log_file, open_spool
 from portal.spark.masters.resource_manager import ResourceManager
+from stack.servers.base import running
 from stack.servers.ha_yarn import MANAGERS, HaYarn
 from stack.stack import Stack
 from tests.clusters.yarn.conftest import govern
@@ -25,12 +26,9 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spark]
 def pair(full_stack: Stack) -> Iterator[HaYarn]:
     """Two ResourceManagers and two nodes."""
     assert full_stack.hdfs is not None
-    cluster = HaYarn(full_stack.var, ledger=full_stack.ledger, default_fs=full_stack.hdfs.uri)
-    try:
-        cluster.start()
+    hdfs = full_stack.hdfs.uri
+    with running(HaYarn(full_stack.var, ledger=full_stack.ledger, default_fs=hdfs)) as cluster:
         yield cluster
-    finally:
-        cluster.stop()
 
 
 @pytest.fixture
@@ -73,8 +71,8 @@ def test_a_run_goes_on_with_the_other_one(
             led.start()
         else:
             led.thaw()
-    assert [one.state for one in applications_of(run)] == ["FINISHED"]
     (application,) = applications_of(run)
+    assert application.state == "FINISHED"
     used = [node for node in pair.nodes if any(node.directory.rglob(application.id))]
     assert used == pair.nodes, "the driver is on one node and its executor on the other"
     if how == "dies":

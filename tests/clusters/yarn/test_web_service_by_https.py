@@ -17,8 +17,9 @@ from portal.spark.masters.resource_manager import ResourceManager as WebService
 from stack.cluster_assets import fetch_clusters
 from stack.ledger import Ledger
 from stack.process import LOOPBACK, free_port, port_answers
+from stack.servers.base import running
 from stack.servers.metastore import site_xml
-from stack.servers.yarn import SCHEDULING, ResourceManager, write_conf
+from stack.servers.yarn import CALLS, SCHEDULING, ResourceManager, write_conf
 from tests.support.certificates import Pair, Signer
 from tests.support.host_authorities import state_of
 
@@ -48,10 +49,9 @@ def address(tmp_path: Path, signer: Signer) -> Iterator[str]:
     conf = tmp_path / "conf"
     manager = _SecureManager(tmp_path, ledger=Ledger(tmp_path / "stack.json"), conf=conf)
     rm = "yarn.resourcemanager."
-    calls = ("address", "scheduler.address", "resource-tracker.address", "admin.address")
     settings = {
         **SCHEDULING,
-        **{f"{rm}{name}": f"{LOOPBACK}:{free_port()}" for name in calls},
+        **{f"{rm}{name}": f"{LOOPBACK}:{free_port()}" for name in CALLS},
         f"{rm}webapp.https.address": f"{LOOPBACK}:{manager.port}",
         "yarn.http.policy": "HTTPS_ONLY",
     }
@@ -67,12 +67,9 @@ def address(tmp_path: Path, signer: Signer) -> Iterator[str]:
         ),
         encoding="utf-8",
     )
-    try:
-        manager.start()
+    with running(manager):
         manager.wait_ready()
         yield f"https://{LOOPBACK}:{manager.port}"
-    finally:
-        manager.stop()
 
 
 def _keystore(folder: Path, pair: Pair) -> Path:
