@@ -21,6 +21,7 @@ from xml.etree import ElementTree
 
 from stack.cluster_assets import fetch_clusters
 from stack.errors import StackError
+from stack.kubernetes_assets import fetch_kubernetes
 from stack.places import REPO
 from stack.say import console
 from stack.trino_assets import fetch_trino
@@ -42,21 +43,24 @@ OPT_IN: Mapping[str, Sequence[str]] = {**_NEEDS_MORE, "long": _LONG}
 PREPARATIONS: Mapping[str, Callable[[], object]] = {
     "trino": fetch_trino,
     "clusters": fetch_clusters,
+    "clusters-kubernetes": fetch_kubernetes,
 }
-"""What must be fetched before a tier; one that fails is the tier's failure."""
+"""What must be fetched before a tier or one of its jobs; one that fails is the tier's failure."""
 Gate = tuple[str, Sequence[str], Mapping[str, str]]
 Job = tuple[str, str, Sequence[str]]
 """A tier, the name of the job's report, and what pytest is told to run."""
 _APART = "tests/integration/optimizer"
 _SECURED = ("tests/clusters/kerberos", "tests/clusters/whole")
+_BUILT = ("tests/clusters/kubernetes",)
 PARTS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "integration": {
         "integration": ("tests/integration", f"--ignore={_APART}"),
         "integration-optimizer": (_APART,),
     },
     "clusters": {
-        "clusters": ("tests/clusters", *(f"--ignore={folder}" for folder in _SECURED)),
+        "clusters": ("tests/clusters", *(f"--ignore={folder}" for folder in (*_SECURED, *_BUILT))),
         "clusters-secured": _SECURED,
+        "clusters-kubernetes": _BUILT,
     },
 }
 """The jobs of a tier that takes longer than the others, each with servers of its own."""
@@ -162,6 +166,8 @@ def run_job(job: Job, *, arguments: Sequence[str], quiet: bool) -> Count:
     """
     started = time.monotonic()
     tier, name, words = job
+    if name != tier and not prepared(name):
+        return Count(tier, 0, 1, time.monotonic() - started)
     report = _log(name).with_suffix(".xml")
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
@@ -241,15 +247,15 @@ def tests_of(area: str) -> list[str]:
     ]
 
 
-def prepared(tier: str) -> bool:
-    """Fetch what a tier needs; False, with the reason said, where that fails."""
-    if tier not in PREPARATIONS:
+def prepared(name: str) -> bool:
+    """Fetch what a tier or a job needs; False, with the reason said, where that fails."""
+    if name not in PREPARATIONS:
         return True
-    console.print(f"{tier}: fetching what it needs (once, it may take minutes)")
+    console.print(f"{name}: fetching what it needs (once, it may take minutes)")
     try:
-        PREPARATIONS[tier]()
+        PREPARATIONS[name]()
     except StackError as error:
-        console.print(f"[red]The tier {tier} cannot start.[/]")
+        console.print(f"[red]{name} cannot start.[/]")
         console.print(str(error), markup=False)
         return False
     return True

@@ -73,7 +73,9 @@ def test_a_tier_without_tests_counts_as_one_failure() -> None:
 def test_an_opt_in_tier_runs_only_where_it_is_named() -> None:
     assert not set(OPT_IN) & set(TIERS)
     assert [name for _, name, _ in jobs(["trino"])] == ["trino"]
-    assert [name for _, name, _ in jobs(["clusters"])] == ["clusters-secured", "clusters"]
+    assert [name for _, name, _ in jobs(["clusters"])] == [
+        *("clusters-secured", "clusters", "clusters-kubernetes")
+    ]
     assert "tests/unit/optimizer/pruning/test_queries.py" in gate.tests_of("optimizer/pruning")
     assert not any(path.startswith("tests/trino/") for path in gate.tests_of("optimizer/pruning"))
 
@@ -87,3 +89,15 @@ def test_a_tier_that_cannot_be_prepared_fails_without_running(
     nothing: Mapping[str, Callable[[], object]] = {"trino": fail}
     monkeypatch.setattr(gate, "PREPARATIONS", nothing)
     assert gate.run_gate(["trino"]) == 1
+
+
+def test_a_job_that_cannot_be_prepared_fails_its_tier_without_running(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail() -> None:
+        raise StackError("no Go")
+
+    monkeypatch.setattr(gate, "PREPARATIONS", {"clusters-kubernetes": fail})
+    job: gate.Job = ("clusters", "clusters-kubernetes", ("tests/none",))
+    done = gate.run_job(job, arguments=[], quiet=True)
+    assert (done.name, done.n_passed, done.n_failed) == ("clusters", 0, 1)
