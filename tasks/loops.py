@@ -25,12 +25,16 @@ LEASE = timedelta(seconds=30)
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Something done again and again, `seconds` apart, by whoever holds `lease`."""
+    """Something done again and again, `seconds` apart, by whoever holds `lease`.
+
+    `end` is called once after the last turn and gives back what turns keep between each other.
+    """
 
     name: str
     seconds: float
     turn: Callable[[datetime], None]
     lease: str
+    end: Callable[[datetime], None] = lambda _now: None
 
 
 class Loops:
@@ -44,7 +48,7 @@ class Loops:
             threading.Thread(target=self._run, args=(loop,), name=loop.name, daemon=True)
             for loop in loops
         ]
-        self._leases = {loop.lease for loop in loops}
+        self._loops = loops
 
     def start(self) -> None:
         """Start every loop."""
@@ -60,8 +64,18 @@ class Loops:
         self._stop.wait()
         for thread in self._threads:
             thread.join(timeout=30)
-        for name in sorted(self._leases):
+        for loop in self._loops:
+            self._end(loop)
+        for name in sorted({loop.lease for loop in self._loops}):
             lease_release(name, holder=self._holder, now=timezone.now())
+
+    def _end(self, loop: Loop) -> None:
+        try:
+            loop.end(timezone.now())
+        except Exception:
+            # Whatever it holds ends by itself later; the leases are given back all the same.
+            _log.exception("%s: its end failed", loop.name)
+            connection.close()
 
     def _run(self, loop: Loop) -> None:
         while not self._stop.is_set():

@@ -21,7 +21,7 @@ from portal.events.names import stray_places
 from portal.events.registry import Missed, Subscriber, subscribers
 from portal.lake.clock import seconds_behind
 from portal.lake.errors import PortalError, RuleViolation, StaleState
-from portal.runs.claims.leases import lease_take, new_holder
+from portal.runs.claims.leases import lease_release, lease_take, new_holder
 from portal.upserts import conflict_key
 
 BATCH = 500
@@ -29,7 +29,8 @@ BATCH = 500
 STRAYS_KEPT = 100
 LEASE = timedelta(seconds=60)
 Clock = Callable[[], datetime]
-_HOLDER = new_holder()
+HOLDER = new_holder()
+"""This process, as the leases of its followers name it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class _Batch:
     gathered: dict[str, list[LakeEvent]] = field(default_factory=dict)
 
 
-def follow_once(lake: str, clock: Clock, *, holder: str = _HOLDER) -> Followed:
+def follow_once(lake: str, clock: Clock, *, holder: str = HOLDER) -> Followed:
     """Take in the next events of a lake, if we lead; call again at once while `n_behind` is left.
 
     Safe to call from any number of processes; a second call with nothing new writes nothing but
@@ -64,11 +65,16 @@ def follow_once(lake: str, clock: Clock, *, holder: str = _HOLDER) -> Followed:
     Raises:
         ExternalFailure: the metastore does not answer; nothing was moved.
     """
-    epoch = lease_take(f"events:{lake}", holder=holder, length=LEASE, now=clock())
+    epoch = lease_take(_lease(lake), holder=holder, length=LEASE, now=clock())
     if epoch is None:
         return Followed(leading=False)
     with Metastore.connect(get_lake(lake)) as metastore:
         return follow_log(lake, metastore, epoch=epoch, clock=clock)
+
+
+def follow_released(lake: str, *, now: datetime) -> None:
+    """Stop leading; a follower that is still at work is fenced by the next leader's epoch."""
+    lease_release(_lease(lake), holder=HOLDER, now=now)
 
 
 def follow_log(lake: str, log: NotificationLog, *, epoch: int, clock: Clock) -> Followed:
@@ -133,6 +139,10 @@ def alarms_rescanned(
     if subscriber is not None:
         stale = stale.filter(subscriber=subscriber)
     return stale.update(rescanned_at=now)
+
+
+def _lease(lake: str) -> str:
+    return f"events:{lake}"
 
 
 def _move(place: EventPosition, step: Step, *, newest: int, epoch: int, now: datetime) -> None:

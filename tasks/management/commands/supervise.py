@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand
 from portal.runs.claims.leases import new_holder
 from portal.spark.process_table import host_identity
 from tasks import anchoring, trimming
-from tasks.follow import follow
+from tasks.follow import follow, follow_end
 from tasks.loops import Loop, Loops
 from tasks.relay import relay
 from tasks.schedule import schedule
@@ -41,7 +41,7 @@ class Command(BaseCommand):
                 Loop("anchor", anchoring.EVERY_SECONDS, anchoring.anchor, f"{LEADER}:anchor"),
                 Loop("spool", trimming.EVERY_SECONDS, trimming.trim, f"{LEADER}:spool"),
                 Loop("logs", trimming.LOGS_EVERY_SECONDS, trimming.trim_logs, f"{here}:logs"),
-                Loop("follow", 1.0, follow, f"{LEADER}:follow"),
+                Loop("follow", 1.0, follow, f"{LEADER}:follow", follow_end),
             ],
             holder=new_holder(),
         )
