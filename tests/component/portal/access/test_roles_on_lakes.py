@@ -302,3 +302,14 @@ def test_who_names_a_server_is_admin_of_all_lakes(client: Client, people: People
     for user, has_button in ((made("ida", f"admin@{LAKE}"), False), (people.admin, True)):
         client.force_login(user)
         assert ("Create a pipeline" in client.get(address).content.decode()) is has_button
+
+
+def test_lists_that_are_of_no_lake_offer_no_lake_to_filter_by(
+    client: Client, people: People
+) -> None:
+    client.force_login(people.admin)
+    for name, is_offered in (("ui:people", False), ("ui:tokens", False), ("ui:runs", True)):
+        text = client.get(f"{reverse(name)}?lake={OTHER}").content.decode()
+        assert ('id="lw-filter-lake"' in text) is is_offered, name
+        # The page stays on its lake when the filter is sent.
+        assert f'name="lake" value="{OTHER}"' in text or is_offered
