@@ -78,10 +78,15 @@ def _supervised(run: Run, *, now: datetime) -> None:
 
 
 def _is_running(run: Run, *, now: datetime) -> bool | None:
-    """Whether the application goes on; None while nobody can say, and nothing is ended."""
+    """Whether the application goes on; None while nobody can say, and nothing is ended.
+
+    What this host has submitted it by goes on whatever a cluster says, and can be ended.
+    """
     try:
-        if not run.application_id and applications.is_on_cluster(run):
-            _note_application(run, now=now)
+        _note_application(run, now=now)
+    except ExternalFailure as error:
+        _say_once(run, error.message, now=now)
+    try:
         return applications.is_running(run)
     except ExternalFailure as error:
         _say_once(run, error.message, now=now)
@@ -98,7 +103,9 @@ def _waited_too_long(run: Run, kind: RunKind, *, now: datetime) -> ExternalFailu
 
 
 def _note_application(run: Run, *, now: datetime) -> None:
-    """Note the id that the cluster gave."""
+    """Note the id that the cluster gave, once it is known."""
+    if run.application_id or not applications.is_on_cluster(run):
+        return
     for application in applications.applications_of(run)[-1:]:
         Run.objects.filter(pk=run.pk, epoch=run.epoch).update(application_id=application.id[:128])
         run.application_id = application.id

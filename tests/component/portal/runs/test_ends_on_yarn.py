@@ -195,6 +195,30 @@ def test_a_submitter_that_is_killed_ends_no_driver_that_yarn_does_not_know(
     assert run.state == RunState.RUNNING
 
 
+def test_a_submitter_is_killed_although_yarn_does_not_answer(
+    now: datetime, yarn: FakeYarn, tmp_path: Path
+) -> None:
+    """It may have submitted nothing yet; whether it has is asked until YARN answers."""
+    noting(ActingJobKind)
+    run = submitted(now)
+    yarn.status = 503
+    with application(run.tag, tmp_path / "log") as launched:
+        running(run, launched, now=now)
+        run_poll(run, now=now + timedelta(seconds=10))
+        assert is_alive(launched)
+        assert "HTTP 503" in run.message
+        cancelled(run, now=now)
+        with pytest.raises(ExternalFailure, match="503"):
+            run_poll(run, now=now + timedelta(seconds=61))
+        assert not is_alive(launched)
+    run_poll(run, now=now + timedelta(seconds=71))
+    run.refresh_from_db()
+    assert run.state == RunState.RUNNING
+    yarn.status = 200
+    run_poll(run, now=now + timedelta(seconds=81))
+    assert run.state == RunState.SETTLING
+
+
 @pytest.mark.parametrize("state", [RunState.SUBMITTING, RunState.RUNNING])
 def test_nobody_takes_a_beating_driver_for_ended_that_yarn_does_not_know(
     now: datetime, yarn: FakeYarn, clock: Clock, state: RunState
