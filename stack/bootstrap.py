@@ -1,6 +1,6 @@
 """How a fresh machine becomes one that can run the demo: standard library only, Python 3.11.
 
-Finds or installs the system's tools, makes .venv from requirements.lock, fetches the assets, builds
+Finds or installs the system's tools, makes .venv from the locks, fetches the assets, builds
 the JVM functions, then hands over to `stack.cli` in that environment. Each step says what it does
 and how long it took, and does nothing when its result is there.
 """
@@ -20,7 +20,8 @@ from typing import NamedTuple
 REPO = Path(__file__).resolve().parent.parent
 VENV = REPO / ".venv"
 PYTHON = VENV / "bin" / "python"
-LOCK = REPO / "requirements.lock"
+LOCKS = (REPO / "requirements.lock", REPO / "requirements-dev.lock")
+"""What the portal runs on, and what its tests and the demo's servers need beside it."""
 STAMP = VENV / ".lock-sha256"
 UV = "uv==0.13.9"
 POLICY = Path("/usr/sbin/policy-rc.d")
@@ -137,7 +138,7 @@ def apt_install(packages: Sequence[str]) -> bool:
 
 
 def _lock_digest() -> str:
-    return hashlib.sha256(LOCK.read_bytes()).hexdigest()
+    return hashlib.sha256(b"".join(lock.read_bytes() for lock in LOCKS)).hexdigest()
 
 
 def _lock_is_installed() -> bool:
@@ -154,8 +155,9 @@ def install_packages() -> bool:
     pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     uv = [str(PYTHON), "-m", "uv", "pip", "install", "--quiet", "--python", str(PYTHON)]
     # uv takes a third of pip's time; where an index is set up for pip alone, pip does it.
-    is_done = _runs([*pip, UV]) and _runs([*uv, "-r", str(LOCK)])
-    if is_done or _runs([*pip, "-r", str(LOCK)]):
+    wanted = [word for lock in LOCKS for word in ("-r", str(lock))]
+    is_done = _runs([*pip, UV]) and _runs([*uv, *wanted])
+    if is_done or _runs([*pip, *wanted]):
         STAMP.write_text(_lock_digest(), encoding="utf-8")
         return True
     return False

@@ -1,6 +1,8 @@
 """Tests that heavy engines and test code stay in their places; the gate `imports` does the rest."""
 
 import ast
+import re
+from importlib.metadata import packages_distributions
 
 import pytest
 
@@ -36,6 +38,25 @@ def test_tests_and_benches_are_imported_by_nobody_in_the_product() -> None:
         for module in modules(*PRODUCT, "stack")
         for name in module.imports
         if name.split(".")[0] in {"tests", "bench"}
+    ]
+    assert strays == []
+
+
+def _locked(name: str) -> set[str]:
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    return {line.partition("==")[0] for line in lines}
+
+
+def test_the_product_stands_on_what_a_host_that_runs_it_installs() -> None:
+    run, dev = _locked("requirements.lock"), _locked("requirements-dev.lock")
+    assert not run & dev
+    given = packages_distributions()
+    strays = [
+        (module.name, name)
+        for module in modules(*PRODUCT)
+        for name in sorted({name.split(".")[0] for name in module.imports})
+        if (found := {re.sub(r"[-_.]+", "-", one).lower() for one in given.get(name, ())})
+        and not found & run
     ]
     assert strays == []
 
