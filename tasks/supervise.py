@@ -1,11 +1,12 @@
-"""Polls this host's running applications every 10 s, without the broker."""
+"""Polls this host's running applications every 10 s, and holds them, without the broker."""
 
 import logging
 from collections.abc import Sequence
 from datetime import datetime
 
 from portal.lake.errors import PortalError, StaleState
-from portal.runs.execution.polling import run_poll, runs_here
+from portal.runs.execution.polling import run_poll, runs_here, runs_hold
+from portal.runs.execution.strays import strays_end
 from portal.runs.models import Run
 from portal.runs.records.logs import run_bound
 from tasks.each_lake import EachLake
@@ -20,6 +21,19 @@ def supervise(now: datetime) -> None:
     for run in runs_here():
         of_lake.setdefault(run.lake, []).append(run)
     _lakes.turn(of_lake, lambda lake: _poll(of_lake[lake], now=now))
+
+
+def hold(now: datetime) -> None:
+    """Let no other host take over what runs here, however long polls of a lake take."""
+    runs_hold(now=now)
+
+
+def end_strays(now: datetime) -> None:
+    """End what runs here although another host has taken it over."""
+    try:
+        strays_end(now=now)
+    except PortalError as error:
+        _log.warning("a program of a run that went on without it stays: %s", error.message)
 
 
 def _poll(runs: Sequence[Run], *, now: datetime) -> None:

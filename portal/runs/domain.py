@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from uuid import UUID
 
 from portal.reliability.retry import backoff
 
@@ -40,6 +41,8 @@ TRANSITIONS: dict[RunState, frozenset[RunState]] = {
 
 # Added where the launching host cannot be asked whether its processes ended (journal.md J4).
 HOST_GONE_GRACE = timedelta(seconds=60)
+TAKEN_OVER = "takeover"
+"""Who asks a driver to end that another host has taken over from its own."""
 FIRST_REPUBLISH = timedelta(seconds=30)
 LAST_REPUBLISH = timedelta(minutes=10)
 
@@ -57,6 +60,15 @@ def is_lease_dead(lease_until: datetime | None, now: datetime) -> bool:
 def tag_of(run_id: str, epoch: int) -> str:
     """Give the application tag, stored before submit so that the application can be found again."""
     return f"lw-{run_id}-{epoch}"
+
+
+def run_of_tag(tag: str) -> tuple[UUID, int] | None:
+    """Return the run and the epoch that a tag is of; None where it is no tag."""
+    run_id, _, epoch = tag.removeprefix("lw-").rpartition("-")
+    try:
+        return UUID(run_id), int(epoch)
+    except ValueError:
+        return None
 
 
 def publish_again_after(n_messages: int) -> timedelta:

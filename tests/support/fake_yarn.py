@@ -24,6 +24,8 @@ class FakeYarn:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     ha_state: str = "ACTIVE"
+    is_deaf: bool = False
+    """Whether its nodes cannot be reached, so that what is killed goes on."""
     refusal: str = ""
     """What it says where it refuses."""
     wants_proof: bool = False
@@ -55,6 +57,8 @@ class FakeYarn:
     def kill(self, name: str) -> None:
         """End an application as YARN does; one that has ended stays as it is."""
         self.killed.append(name)
+        if self.is_deaf:
+            return
         for app in (app for apps in self.apps.values() for app in apps if app["id"] == name):
             if app["state"] not in ("FINISHED", "FAILED", "KILLED"):
                 app["state"] = "KILLED"

@@ -18,6 +18,8 @@ from portal.spark.masters.driver_output import OUTPUTS
 from portal.spark.masters.settings import is_deployed, is_kubernetes, is_yarn
 from portal.spark.process_table import host_identity
 
+# Whoever polls asks again soon, and has other runs to look after.
+_LOOK_SECONDS = 2.0
 _LOG_BYTES = 256 * 1024
 
 
@@ -98,29 +100,34 @@ def kill(run: Run) -> None:
     """
     if run.pid and run.host == host_identity():
         launch.kill(launched_of(run))  # first, so that it submits nothing afterwards
-    if is_on_cluster(run) and not end_on_cluster(run):
+    if is_on_cluster(run) and not end_on_cluster(run, seconds=_LOOK_SECONDS):
         _known_applications(run)
 
 
-def end_on_cluster(run: Run) -> list[str]:
+def end_on_cluster(run: Run, *, seconds: float = KILL_WAIT_SECONDS) -> list[str]:
     """End what the cluster has with a run's tag; gives the ids of what had to be ended.
 
     It then starts nothing more of it. A driver on a node that cannot be reached may go on, and
     is kept from acting by its fence alone.
+
+    Raises:
+        ExternalFailure: `spark.kill`, retryable: something is still there after `seconds`; or the
+            cluster does not answer.
     """
     if not is_known_to_cluster(run):
         return []
     cluster = cluster_of(lake_of(run))
-    deadline = time.monotonic() + KILL_WAIT_SECONDS
+    deadline = time.monotonic() + seconds
     ended: set[str] = set()
     while going := [one.id for one in cluster.tagged(run.tag) if not one.is_final]:
         for application in going:
-            cluster.kill(application)
+            if application not in ended:
+                cluster.kill(application)
         ended.update(going)
         if time.monotonic() > deadline:
             raise ExternalFailure(
                 "spark.kill",
-                f"{cluster.name} still has {', '.join(going)} after {KILL_WAIT_SECONDS:.0f} s.",
+                f"{cluster.name} was asked to end {', '.join(going)} and still has it.",
                 service="spark",
                 retryable=True,
             )

@@ -41,6 +41,16 @@ def runs_here() -> list[Run]:
     return list(Run.objects.filter(state=RunState.RUNNING, host=host_identity()))
 
 
+def runs_hold(*, now: datetime) -> None:
+    """Say that this host follows its applications, so that no other one takes them over.
+
+    It asks no lake: one that hangs must not let a living host seem gone.
+    """
+    Run.objects.filter(state=RunState.RUNNING, host=host_identity()).update(
+        lease_until=now + SUPERVISED
+    )
+
+
 def run_poll(run: Run, *, now: datetime) -> None:
     """Look after one application: tell it what it must know, note its progress, see its end.
 
@@ -53,28 +63,28 @@ def run_poll(run: Run, *, now: datetime) -> None:
     is_running = _is_running(run, now=now)
     if is_running is None:  # it may be silent all the same, which pages show
         silence_note(run, kind, now=now)
-        _supervised(run, now=now)
         return
     if is_running:
-        if error := _waited_too_long(run, kind, now=now):
-            applications.kill(run)
-        elif reason := _reason_killed(run, kind, spool, now=now):
-            run_log(run, f"{reason}; it was killed.", now=now, level="warning")
-            applications.kill(run)
-        else:
-            _supervised(run, now=now)
+        error = _waited_too_long(run, kind, now=now)
+        reason = error.message if error else _reason_killed(run, kind, spool, now=now)
+        if not reason or not _killed(run, reason, now=now):
             return
+        if not error:
+            run_log(run, f"{reason}; it was killed.", now=now, level="warning")
     # What it wrote between the last look and its end.
     _look_after(run, kind, spool, now=now, is_alive=False)
     applications.keep_driver_log(run)
     run_to_settling(run, now=now, error=error.as_dict() if error else None)
 
 
-def _supervised(run: Run, *, now: datetime) -> None:
-    """Say that this host follows the run."""
-    Run.objects.filter(pk=run.pk, epoch=run.epoch, state=RunState.RUNNING).update(
-        lease_until=now + SUPERVISED
-    )
+def _killed(run: Run, reason: str, *, now: datetime) -> bool:
+    """Kill an application; False, with both reasons said, where it may not have ended yet."""
+    try:
+        applications.kill(run)
+    except ExternalFailure as error:
+        _say_once(run, f"{reason}; it is killed. {error.message}", now=now)
+        return False
+    return True
 
 
 def _is_running(run: Run, *, now: datetime) -> bool | None:

@@ -10,7 +10,14 @@ from django.utils import timezone
 from portal.audit.services import audit_record
 from portal.lake.errors import DataSafetyError, ExternalFailure, PortalError, RuleViolation
 from portal.runs.claims.services import beating, run_move
-from portal.runs.domain import FINAL, HOST_GONE_GRACE, Ending, RunState, end_state
+from portal.runs.domain import (
+    FINAL,
+    HOST_GONE_GRACE,
+    TAKEN_OVER,
+    Ending,
+    RunState,
+    end_state,
+)
 from portal.runs.execution.applications import (
     end_on_cluster,
     has_driver_elsewhere,
@@ -104,6 +111,8 @@ def manifest_of(run: Run) -> dict[str, Any]:
     if run.result is not None:
         return {"outcome": "done", "error": None, "result": run.result, "log": []}
     manifest = open_spool(run).read_manifest() if run.spool else None
+    if manifest is not None and _was_taken_over(run, manifest):
+        manifest = None
     if manifest is not None and not _has_no_session(manifest):
         return manifest
     tail = _tail(run)
@@ -116,6 +125,13 @@ def manifest_of(run: Run) -> dict[str, Any]:
         return manifest
     outcome = "cancelled" if run.cancel_requested_by else "died"
     return {"outcome": outcome, "error": None, "result": {}, "log": tail}
+
+
+def _was_taken_over(run: Run, manifest: dict[str, Any]) -> bool:
+    """Whether a driver ended because its host seemed gone: as one that died it is tried again."""
+    if manifest["outcome"] != "cancelled" or run.cancel_requested_by:
+        return False
+    return open_spool(run).read_control().get("by") == TAKEN_OVER
 
 
 def _has_no_session(manifest: dict[str, Any]) -> bool:

@@ -12,14 +12,25 @@ from django.db.models import Q
 
 from portal.lake.errors import PortalError, StaleState
 from portal.runs.claims.services import run_move, run_to_settling
-from portal.runs.domain import HOST_GONE_GRACE, LEASED, RunState, publish_again_after
-from portal.runs.execution.applications import is_running_on_cluster, keep_driver_log
+from portal.runs.domain import (
+    HOST_GONE_GRACE,
+    LEASED,
+    TAKEN_OVER,
+    RunState,
+    publish_again_after,
+)
+from portal.runs.execution.applications import (
+    has_driver_elsewhere,
+    is_running_on_cluster,
+    keep_driver_log,
+)
 from portal.runs.execution.launching import run_adopt, run_adopt_on_cluster
 from portal.runs.execution.processes import find_by_tag
 from portal.runs.kinds.registry import get_kind
 from portal.runs.models import Outbox, Run
 from portal.runs.outbox.services import RUN, publish_run
 from portal.runs.records.logs import run_bound, run_log
+from portal.runs.records.spools import open_spool
 from portal.spark.process_table import host_identity, host_name
 
 _log = logging.getLogger(__name__)
@@ -87,10 +98,27 @@ def _take_over(run: Run, *, now: datetime) -> bool:
                 level="warning",
             )
             keep_driver_log(run)
-            run_to_settling(run, now=now)
+            _settle_elsewhere(run, now=now)
         case _:  # SETTLING: the next worker claims it as soon as a message reaches one.
             return False
     return True
+
+
+def _settle_elsewhere(run: Run, *, now: datetime) -> None:
+    """Settle a run whose host seems gone; its driver may live on there and be cut off from us.
+
+    It is told to end through its spool, and settling gives it the minute that one gets which was
+    never stored. One that acts is kept from it by its fence.
+    """
+    if has_driver_elsewhere(run):
+        run_to_settling(run, now=now)
+        return
+    if run.spool and not get_kind(run.kind).acting:
+        try:
+            open_spool(run).write_control({"cancel": True, "by": TAKEN_OVER})
+        except PortalError as error:
+            _log.warning("run %s: its driver is not told to end: %s", run.pk, error.message)
+    run_to_settling(run, now=now, pid=None, pid_started=None, pgid=None)
 
 
 def _requeue(run: Run, *, now: datetime) -> None:

@@ -16,7 +16,7 @@ from tasks.follow import follow, follow_end
 from tasks.loops import Loop, Loops
 from tasks.relay import relay
 from tasks.schedule import schedule
-from tasks.supervise import supervise
+from tasks.supervise import end_strays, hold, supervise
 from tasks.watchdog import watchdog
 
 LEADER = "supervise"
@@ -36,6 +36,8 @@ class Command(BaseCommand):
             [
                 Loop("relay", 1.0, relay, f"{LEADER}:relay"),
                 Loop("supervise", settings.LAKEWARDEN_POLL_SECONDS, supervise, here),
+                Loop("hold", settings.LAKEWARDEN_POLL_SECONDS, hold, f"{here}:hold"),
+                Loop("strays", settings.LAKEWARDEN_POLL_SECONDS, end_strays, f"{here}:strays"),
                 Loop("watchdog", settings.LAKEWARDEN_WATCHDOG_SECONDS, watchdog, LEADER),
                 Loop("schedule", 5.0, schedule, f"{LEADER}:schedule"),
                 Loop("anchor", anchoring.EVERY_SECONDS, anchoring.anchor, f"{LEADER}:anchor"),

@@ -11,7 +11,6 @@ import pytest
 from django.utils import timezone
 
 from portal.connectors.lake_config import LakeConfig
-from portal.lake.errors import ExternalFailure
 from portal.runs.claims.services import run_to_settling
 from portal.runs.domain import RunState
 from portal.runs.execution import cluster_signs
@@ -189,10 +188,10 @@ def test_a_submitter_that_is_killed_ends_no_driver_that_yarn_does_not_know(
     with application(run.tag, tmp_path / "log") as launched:
         running(run, launched, now=now)
         cancelled(run, now=now)
-        with pytest.raises(ExternalFailure, match="its driver beats"):
-            run_poll(run, now=now + timedelta(seconds=61))
+        run_poll(run, now=now + timedelta(seconds=61))
     run.refresh_from_db()
     assert run.state == RunState.RUNNING
+    assert "its driver beats" in run.message
 
 
 def test_a_submitter_is_killed_although_yarn_does_not_answer(
@@ -208,15 +207,37 @@ def test_a_submitter_is_killed_although_yarn_does_not_answer(
         assert is_alive(launched)
         assert "HTTP 503" in run.message
         cancelled(run, now=now)
-        with pytest.raises(ExternalFailure, match="503"):
-            run_poll(run, now=now + timedelta(seconds=61))
+        run_poll(run, now=now + timedelta(seconds=61))
         assert not is_alive(launched)
+        assert "It did not end by itself after the cancel; it is killed." in told(run)
     run_poll(run, now=now + timedelta(seconds=71))
     run.refresh_from_db()
     assert run.state == RunState.RUNNING
     yarn.status = 200
     run_poll(run, now=now + timedelta(seconds=81))
     assert run.state == RunState.SETTLING
+
+
+def test_one_that_does_not_end_is_asked_once_a_turn_and_not_told_as_killed(
+    now: datetime, yarn: FakeYarn
+) -> None:
+    noting(ActingJobKind)
+    run = submitted(now)
+    name = yarn.has(run.tag, "RUNNING")
+    yarn.is_deaf = True
+    watch(now=now + timedelta(seconds=31))
+    run.refresh_from_db()
+    cancelled(run, now=now)
+    for seconds in (61, 71):
+        run_poll(run, now=now + timedelta(seconds=seconds))
+    assert run.state == RunState.RUNNING
+    assert yarn.killed == [name, name]
+    assert told(run).count(f"YARN was asked to end {name} and still has it.") == 1
+    assert "it was killed" not in told(run)
+    yarn.is_deaf = False
+    run_poll(run, now=now + timedelta(seconds=81))
+    assert run.state == RunState.SETTLING
+    assert told(run).count("it was killed") == 1
 
 
 @pytest.mark.parametrize("state", [RunState.SUBMITTING, RunState.RUNNING])
