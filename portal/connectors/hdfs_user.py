@@ -2,7 +2,9 @@
 
 hdfs-native reads HADOOP_USER_NAME whenever it opens a connection to the NameNode: at its first
 call, and again after every connection that was lost or idle for long. So the name stands in the
-environment as long as a call of that user is under way, and calls of another user wait for it.
+environment as long as a call of that user is under way, and calls of another user wait for it. They
+begin in the order in which they came: a user whose calls hang holds up others by one call, not for
+as long as there is always another one of them.
 
 The variable is never absent: whoever reads the whole environment meanwhile, as libraries do that
 look for proxies, would fail on a name that goes away between its listing and its reading.
@@ -11,6 +13,7 @@ look for proxies, would fail on a name that goes away between its listing and it
 import os
 import pwd
 import threading
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -26,11 +29,12 @@ def process_user() -> str:
 
 
 class Turns:
-    """Lets calls of one user run side by side, and those of another after them."""
+    """Lets calls of one user run side by side, and those of another after them, in their order."""
 
     def __init__(self) -> None:
         self._before = os.environ.setdefault(VARIABLE, process_user())
         self._changed = threading.Condition()
+        self._queue: deque[object] = deque()
         self._user: str | None = None
         self._n_calls = 0
         self._own = threading.local()
@@ -44,11 +48,7 @@ class Turns:
         if getattr(self._own, "is_inside", False):
             yield
             return
-        with self._changed:
-            self._changed.wait_for(lambda: not self._n_calls or self._user == user)
-            if not self._n_calls:
-                self._begin(user)
-            self._n_calls += 1
+        self._enter(user)
         self._own.is_inside = True
         try:
             yield
@@ -58,6 +58,19 @@ class Turns:
                 self._n_calls -= 1
                 if not self._n_calls:
                     self._end()
+
+    def _enter(self, user: str | None) -> None:
+        ticket = object()
+        with self._changed:
+            self._queue.append(ticket)
+            self._changed.wait_for(
+                lambda: self._queue[0] is ticket and (not self._n_calls or self._user == user)
+            )
+            self._queue.popleft()
+            if not self._n_calls:
+                self._begin(user)
+            self._n_calls += 1
+            self._changed.notify_all()  # the next one may be of the same user
 
     def _begin(self, user: str | None) -> None:
         self._user, self._before = user, os.environ.get(VARIABLE) or process_user()

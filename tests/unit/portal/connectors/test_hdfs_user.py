@@ -3,6 +3,7 @@
 import os
 import pwd
 import threading
+import time
 
 import pytest
 
@@ -72,7 +73,7 @@ def test_calls_of_one_user_run_side_by_side_and_others_wait(
     monkeypatch.delenv(VARIABLE, raising=False)
     turns = Turns()
     before = os.environ[VARIABLE]
-    both_inside = threading.Barrier(2, timeout=10)
+    both_inside = threading.Barrier(3, timeout=10)
     other_waits, seen = threading.Event(), []
 
     def side_by_side() -> None:
@@ -89,12 +90,40 @@ def test_calls_of_one_user_run_side_by_side_and_others_wait(
     pair = [threading.Thread(target=side_by_side) for _ in range(2)]
     for thread in pair:
         thread.start()
+    both_inside.wait()
     last = threading.Thread(target=other)
     last.start()
     for thread in (*pair, last):
         thread.join(timeout=20)
     assert sorted(seen) == ["bob", "bob", "root"]
     assert os.environ[VARIABLE] == before
+
+
+def test_who_waits_comes_before_further_calls_of_the_user_that_is_inside() -> None:
+    """Else a user whose calls hang, one always beside another, would keep all others out."""
+    turns, order = Turns(), []
+    ends, inside = threading.Event(), threading.Event()
+
+    def call(user: str, end: threading.Event | None = None) -> None:
+        with turns.of(user):
+            order.append(user)
+            inside.set()
+            if end is not None:
+                end.wait(20)
+
+    hanging = threading.Thread(target=call, args=("bob", ends))
+    hanging.start()
+    assert inside.wait(10)
+    others = [threading.Thread(target=call, args=(user,)) for user in ("root", "bob")]
+    for n, thread in enumerate(others, start=1):
+        thread.start()
+        while len(turns._queue) < n:  # it waits behind those before it
+            time.sleep(0.01)
+    assert order == ["bob"]
+    ends.set()
+    for thread in (hanging, *others):
+        thread.join(timeout=20)
+    assert order == ["bob", "root", "bob"]
 
 
 def test_many_users_at_once_each_find_their_own_name() -> None:
