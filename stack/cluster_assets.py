@@ -1,4 +1,4 @@
-"""Fetches what the opt-in tier of real clusters runs; each part of it once."""
+"""Fetches what the tests of real clusters run; each part of it once."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -14,13 +14,14 @@ def compile_ha_hdfs() -> bool:
     return compile_java("HaHdfs", jars="hdfs", target="ha-hdfs")
 
 
-PARTS: Sequence[Callable[[], bool]] = (
+QUICK_PARTS: Sequence[Callable[[], bool]] = (
     fetch_kdc,
     fetch_promtool,
-    partial(fetch_jars, "yarn"),
     compile_ha_hdfs,
     fetch_deploy_programs,
 )
+"""What the ordinary tests of clusters run."""
+PARTS: Sequence[Callable[[], bool]] = (*QUICK_PARTS, partial(fetch_jars, "yarn"))
 """What is fetched; each says False where it was there already, and raises StackError.
 
 Kubernetes is not among it: its tests alone wait until it is built (`stack/gate.py`).
@@ -33,5 +34,18 @@ def fetch_clusters() -> bool:
     Raises:
         StackError: a part could not be fetched; it says which and why.
     """
-    fetched = [fetch() for fetch in PARTS]
+    return _fetched(PARTS)
+
+
+def fetch_quick_clusters() -> bool:
+    """Fetch what the quick ones of these tests run; False if all was there already.
+
+    Raises:
+        StackError: a part could not be fetched; it says which and why.
+    """
+    return _fetched(QUICK_PARTS)
+
+
+def _fetched(parts: Sequence[Callable[[], bool]]) -> bool:
+    fetched = [fetch() for fetch in parts]  # each of them, whatever the others say
     return any(fetched)

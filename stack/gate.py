@@ -19,7 +19,7 @@ from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree
 
-from stack.cluster_assets import fetch_clusters
+from stack.cluster_assets import fetch_clusters, fetch_quick_clusters
 from stack.errors import StackError
 from stack.kubernetes_assets import fetch_kubernetes
 from stack.places import REPO
@@ -28,6 +28,14 @@ from stack.trino_assets import fetch_trino
 
 _BIN = Path(sys.executable).parent
 TEST_SETTINGS = {"DJANGO_SETTINGS_MODULE": "portal.settings.test"}
+_QUICK_CLUSTERS = (
+    *("tests/clusters/test_alert_rules.py", "tests/clusters/deploy/test_deploy_files.py"),
+    *("tests/clusters/kerberos/test_clients.py", "tests/clusters/kerberos/test_failures.py"),
+    *("tests/clusters/kerberos/test_guard.py", "tests/clusters/kerberos/test_check_lake.py"),
+    *("tests/clusters/kerberos/test_scan.py", "tests/clusters/kerberos/test_drop_and_restore.py"),
+    "tests/clusters/availability/test_failover.py",
+)
+"""What of the tier `clusters` takes less than three minutes in all, on a machine of its own."""
 TIERS: Mapping[str, Sequence[str]] = {
     "unit": ("tests/unit", "tests/architecture"),
     "component": ("tests/component",),
@@ -35,6 +43,7 @@ TIERS: Mapping[str, Sequence[str]] = {
     "security": ("tests/security",),
     "faults": ("tests/faults",),
     "browser": ("tests/browser",),
+    "quick-clusters": _QUICK_CLUSTERS,
 }
 _NEEDS_MORE = {"trino": ("tests/trino",), "clusters": ("tests/clusters",)}
 _LONG = ("-m", "long", "tests", "--ignore=tests/trino", "--ignore=tests/clusters")
@@ -43,6 +52,7 @@ OPT_IN: Mapping[str, Sequence[str]] = {**_NEEDS_MORE, "long": _LONG}
 PREPARATIONS: Mapping[str, Callable[[], object]] = {
     "trino": fetch_trino,
     "clusters": fetch_clusters,
+    "quick-clusters": fetch_quick_clusters,
     "clusters-kubernetes": fetch_kubernetes,
 }
 """What must be fetched before a tier or one of its jobs; one that fails is the tier's failure."""
@@ -66,6 +76,7 @@ PARTS: Mapping[str, Mapping[str, Sequence[str]]] = {
 """The jobs of a tier that takes longer than the others, each with servers of its own."""
 _IN_FRONT = (
     *("integration-optimizer", "integration", "component", "browser", "faults"),
+    "quick-clusters",
     *("clusters-secured", "clusters"),
 )
 """Two of these run at once, in this order: the longest first."""

@@ -25,6 +25,7 @@ def fetch_promtool() -> bool:
         return False
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
+        _run(["apt-get", "update", "-qq"], place)
         _run(["apt-get", "download", PACKAGE], place)
         (package,) = place.glob("*.deb")
         _run(["dpkg-deb", "--extract", str(package), "unpacked"], place)
@@ -42,4 +43,4 @@ def _run(command: list[str], place: Path) -> None:
         raise StackError(f"{command[0]} is missing; promtool is taken from Debian.") from error
     if done.returncode != 0:
         said = (done.stdout + done.stderr)[-2000:]
-        raise StackError(f"{' '.join(command)} failed; try `apt-get update`:\n{said}")
+        raise StackError(f"{' '.join(command)} failed:\n{said}")

@@ -22,10 +22,14 @@ def _files(words: tuple[str, ...]) -> list[str]:
 
 
 def test_every_test_file_is_run_by_one_job() -> None:
-    run = [
-        path for _, _, words in jobs([*TIERS, "trino", "clusters"]) for path in _files(tuple(words))
-    ]
+    every = [name for name in [*TIERS, "trino", "clusters"] if name != "quick-clusters"]
+    run = [path for _, _, words in jobs(every) for path in _files(tuple(words))]
     assert sorted(run) == sorted(map(str, REPO.glob("tests/**/test_*.py")))
+
+
+def test_the_quick_tests_of_clusters_are_some_of_the_tier() -> None:
+    quick = {REPO / path for path in TIERS["quick-clusters"]}
+    assert quick < set(REPO.glob("tests/clusters/**/test_*.py"))
 
 
 def test_jobs_of_one_tier_have_reports_of_their_own_and_the_longest_begins() -> None:
