@@ -70,6 +70,30 @@ def group_members(pgid: int) -> list[int]:
     return members
 
 
+def stop_still(pid: int) -> None:
+    """Stop a process as it is (SIGSTOP), and wait until none of its threads does anything more.
+
+    The signal alone returns before: on a busy machine a call was still answered.
+
+    Raises:
+        StackError: a thread still runs after 20 s.
+    """
+    os.kill(pid, signal.SIGSTOP)
+    deadline = time.monotonic() + 20
+    while not all(_is_still(task) for task in Path(f"/proc/{pid}/task").iterdir()):
+        if time.monotonic() > deadline:
+            raise StackError(f"Process {pid} was told to stop and goes on after 20 s.")
+        time.sleep(0.01)
+
+
+def _is_still(task: Path) -> bool:
+    try:
+        text = (task / "stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return True  # it ended
+    return text.rsplit(")", 1)[1].split()[0] in "TtZX"
+
+
 def end_group(pgid: int, *, grace_seconds: float = 10) -> None:
     """Ask a group to end (not with a grace of 0), then make it; returns when it is empty."""
     steps = [(signal.SIGTERM, grace_seconds), (signal.SIGKILL, 10.0)]

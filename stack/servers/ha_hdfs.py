@@ -17,7 +17,7 @@ from types import MappingProxyType
 from stack.errors import StackError
 from stack.ledger import Ledger
 from stack.places import CLASSES, JARS
-from stack.process import LOOPBACK, SHORT_LIVED_JVM, free_port, port_answers
+from stack.process import LOOPBACK, SHORT_LIVED_JVM, free_port, port_answers, stop_still
 from stack.servers.base import Server
 from stack.servers.hdfs import GROUPS, LOG4J, data_node_site, is_operational
 from stack.servers.metastore import site_xml
@@ -177,7 +177,7 @@ class HaHdfs:
     def freeze(self, name: str) -> None:
         """Stop a NameNode in the middle of whatever it does (SIGSTOP)."""
         self._stopped.add(name)
-        os.kill(self.nodes[name].process.pid, signal.SIGSTOP)
+        stop_still(self.nodes[name].process.pid)
 
     def resume(self, name: str) -> None:
         """Let a frozen NameNode go on (SIGCONT)."""

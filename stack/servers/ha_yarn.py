@@ -13,7 +13,7 @@ from pathlib import Path
 from stack.errors import StackError
 from stack.ledger import Ledger
 from stack.places import JARS
-from stack.process import LOOPBACK, SHORT_LIVED_JVM, free_port
+from stack.process import LOOPBACK, SHORT_LIVED_JVM, free_port, stop_still
 from stack.servers.base import Server
 from stack.servers.hdfs import LOG4J
 from stack.servers.yarn import (
@@ -86,7 +86,7 @@ class Member(ResourceManager):
 
     def freeze(self) -> None:
         """Stop it as it is, with its connections open."""
-        os.killpg(self.process.pid, signal.SIGSTOP)
+        stop_still(self.process.pid)
 
     def thaw(self) -> None:
         """Let it go on."""

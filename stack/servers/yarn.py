@@ -18,7 +18,7 @@ from portal.lake.errors import PortalError
 from stack.errors import StackError
 from stack.ledger import Ledger
 from stack.places import JARS, spark_home
-from stack.process import LOOPBACK, SHORT_LIVED_JVM, end_group, free_port
+from stack.process import LOOPBACK, SHORT_LIVED_JVM, end_group, free_port, stop_still
 from stack.servers.base import Server
 from stack.servers.hdfs import LOG4J
 from stack.servers.metastore import site_xml
@@ -122,11 +122,11 @@ class NodeManager(_Yarn):
 
     def freeze(self) -> list[int]:
         """Stop the node and its containers, as if it could not be reached; returns the latter."""
-        os.killpg(self.process.pid, signal.SIGSTOP)
+        stop_still(self.process.pid)
         pids = self.container_pids()
         for pid in pids:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGSTOP)
+            with suppress(ProcessLookupError, FileNotFoundError):
+                stop_still(pid)
         return pids
 
     def thaw_containers(self) -> None:

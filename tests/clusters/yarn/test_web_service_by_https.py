@@ -1,5 +1,6 @@
 """A real ResourceManager whose web service speaks HTTPS alone."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,7 +70,22 @@ def address(tmp_path: Path, signer: Signer) -> Iterator[str]:
     )
     with running(manager):
         manager.wait_ready()
-        yield f"https://{LOOPBACK}:{manager.port}"
+        address = f"https://{LOOPBACK}:{manager.port}"
+        _wait_answered(address, authority=signer.file)
+        yield address
+
+
+def _wait_answered(address: str, *, authority: Path) -> None:
+    """Wait for its first answer, which takes long on a busy machine."""
+    deadline = time.monotonic() + 90
+    while True:
+        try:
+            state_of(address, authority=authority)
+        except ExternalFailure:
+            if time.monotonic() > deadline:
+                raise
+        else:
+            return
 
 
 def _keystore(folder: Path, pair: Pair) -> Path:
