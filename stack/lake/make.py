@@ -19,7 +19,7 @@ from portal.connectors.lake_config import LakeConfig, load_lakes
 from portal.connectors.metastore import Metastore
 from stack.lake.ages import age_table
 from stack.lake.feed import make_feed
-from stack.lake.live import make_live
+from stack.lake.live import live_of, make_live
 from stack.lake.payments import make_payments
 from stack.lake.plan import DATABASES, tables
 from stack.lake.session import open_session
@@ -127,7 +127,7 @@ def main() -> None:
         for spec in later:
             age(spec)
         say(f"ages of {sum(len(spec.parts) for spec in specs)} partitions")
-        make_live(metastore, now=now)
+        make_live(metastore, live_of(LAKE), now=now)
         today = now.astimezone(config.zone).date()
         make_feed(metastore, today=today)
         make_payments(metastore, today=today)

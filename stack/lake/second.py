@@ -9,6 +9,7 @@ from pymetastore.hive_metastore import ttypes
 from portal.connectors.lake_config import load_lakes
 from portal.connectors.metastore import Metastore
 from stack.lake.ages import age_table
+from stack.lake.live import live_of, make_live
 from stack.lake.make import say, user_root
 from stack.lake.session import open_session
 from stack.lake.specs import DatabaseSpec, Part, TableSpec
@@ -18,6 +19,7 @@ from stack.servers.second_lake import LAKE
 DATABASES = (
     DatabaseSpec("sales", "erin", "erin/sales.db", comment="What researchers may see of sales"),
     DatabaseSpec("trials", "carol", "carol/trials.db", comment="Measurements of trials"),
+    DatabaseSpec("live", "bob", "bob/live.db", comment="A table that is written all the time"),
 )
 
 
@@ -57,6 +59,7 @@ def main() -> None:
             write_table(spark, table, location="")
             age_table(metastore, table, owner=owners[table.db], now=now.timestamp())
             say(f"{table.db}.{table.name} of {LAKE}")
+        make_live(metastore, live_of(LAKE), now=now)
 
 
 if __name__ == "__main__":
