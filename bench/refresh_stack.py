@@ -166,9 +166,7 @@ def running(work: Path) -> Iterator[Bench]:
     metastore = Metastore(
         work, ledger=ledger, backing=backing, warehouse=f"file://{work}/warehouse"
     )
-    clusters = Clusters(
-        work, ledger=ledger, lake=str(LAKE), uris=f"thrift://127.0.0.1:{metastore.port}"
-    )
+    clusters = Clusters(work, ledger=ledger, uris=f"thrift://127.0.0.1:{metastore.port}")
     bench = Bench(work, database, metastore, clusters)
     try:
         for server in (database, metastore):

@@ -11,7 +11,7 @@ from stack.servers.kerberized_ha import KerberizedHaHdfs
 from stack.servers.kerberized_yarn import KerberizedYarn
 from stack.servers.security import SecuredFiles, Security
 from stack.servers.yarn import yarn_settings
-from stack.stack import LAKE, make_lake_folders
+from stack.stack import make_lake_folders
 from stack.starrocks.spec import Access
 
 
@@ -32,7 +32,6 @@ class ClusterStack(KerberizedStack):
         stack.clusters = Clusters(
             stack.var,
             ledger=stack.ledger,
-            lake=LAKE,
             uris=f"thrift://{HOST}:{stack.metastore.port}",
             access=Access(stack.kerberos("bob"), lake),
         )

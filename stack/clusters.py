@@ -1,7 +1,8 @@
 """Which StarRocks clusters read the stack's lake, and the file that tells the portal where.
 
-`bi` is of 3.x and has the lake as a catalog, `reports` is of 2.2 and has it as a resource. Both are
-simulated, over the stack's own metastore, and start when they are first asked for.
+`bi` is of 3.x and has each lake as a catalog, `reports` is of 2.2 and has the first one as a
+resource. Both are simulated, over the stack's own metastores, and start when they are first asked
+for.
 """
 
 import json
@@ -22,25 +23,26 @@ USER = "lakewarden"
 
 
 class Clusters:
-    """The clusters over one metastore; `timings` may be changed before one is asked for."""
+    """The clusters over the metastore at `uris`, and over those that `catalogs` is given besides.
 
-    def __init__(
-        self, var: Path, *, ledger: Ledger, lake: str, uris: str, access: Access = OPEN
-    ) -> None:
+    `timings` and `catalogs` may be changed before a cluster is asked for.
+    """
+
+    def __init__(self, var: Path, *, ledger: Ledger, uris: str, access: Access = OPEN) -> None:
         self.file = var / "starrocks.json"
         self.password_file = var / "cluster_passwords" / "starrocks.password"
         self.timings = Timings()
+        self.catalogs = {CATALOG: uris}
         self._access = access
         self._var = var
         self._ledger = ledger
-        self._lake = lake
         self._uris = uris
         self._running: dict[str, StarRocks] = {}
 
     @cached_property
     def new(self) -> StarRocks:
         """A cluster of 3.x, running."""
-        return self._started("bi", Spec(catalogs={CATALOG: self._uris}))
+        return self._started("bi", Spec(catalogs=dict(self.catalogs)))
 
     @cached_property
     def old(self) -> StarRocks:
@@ -105,5 +107,4 @@ class Clusters:
             "front_ends": [f"{host}:{port}" for host, port in server.addresses],
             "user": USER,
             "password_file": str(self.password_file),
-            "lake": self._lake,
         }

@@ -1,4 +1,4 @@
-"""Readers of the demo's lake through StarRocks, and faults of its front ends.
+"""Readers of the demo's lakes through StarRocks, and faults of its front ends.
 
 Told again at every start, because caches and faults live in the front ends' processes.
 """
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pymysql
 
 from stack.clusters import CATALOG, RESOURCE, USER
+from stack.servers.second_lake import LAKE as SECOND
 from stack.servers.starrocks import StarRocks
 from stack.stack import Stack
 from stack.starrocks.spec import ResourceTable
@@ -21,6 +22,7 @@ READ = (
     *("sales.orders", "sales.customers", "sales.returns"),
     *("web.sessions", "web.bots", "risk.scores", "finance.balances"),
 )
+READ_SECOND = ("sales.orders", "trials.measurements")
 # 2.2 asks for partitions one by one: to fill more would take long.
 READ_OLD = ("board.customers",)
 
@@ -45,7 +47,10 @@ def open_dashboards(stack: Stack) -> None:
     """Have front ends asked for what people look at, so that their caches are filled."""
     for table in DECLARED:
         stack.old_starrocks.add_table(table)
-    _ask(stack, stack.starrocks, [f"{CATALOG}.{table}" for table in READ])
+    read = [f"{CATALOG}.{table}" for table in READ]
+    if stack.second is not None:
+        read += [f"{SECOND}.{table}" for table in READ_SECOND]
+    _ask(stack, stack.starrocks, read)
     _ask(stack, stack.old_starrocks, READ_OLD)
 
 

@@ -20,15 +20,15 @@ from types import FrameType
 from rich.table import Table
 
 from portal.connectors.metastore import Metastore
-from stack.dashboards import open_dashboards, trouble_front_ends
 from stack.demo_advice import AdviceStory
 from stack.demo_checks import CheckStory, set_up_readiness
+from stack.demo_clusters import set_up_front_ends
 from stack.demo_days import N_PLAYED_DAYS, Made, Progress, played_days
-from stack.demo_lakes import SECOND_MADE, fill_second
+from stack.demo_lakes import SECOND_MADE, fill_second, write_on
 from stack.demo_optimizer import make_report_token, set_up_optimizer
 from stack.demo_shop import PASSWORD, open_shop
 from stack.errors import StackError
-from stack.lake import clicks, live
+from stack.lake import clicks
 from stack.lake.plan import DATABASES
 from stack.ledger import Ledger
 from stack.people import ADMINS, DEMO_PASSWORD, OPERATORS, OWNERS, log_ins
@@ -163,7 +163,7 @@ class Demo:
         set_up_optimizer(stack, programs, self.made)
         make_report_token(programs, self.made, self._token_file)
         set_up_readiness(stack, programs, self.made)
-        self._set_up_front_ends(stack, programs)
+        set_up_front_ends(stack, programs, self.made)
         capture = open_shop(stack, programs, self.made, site.settings)
         if capture is not None:
             capture.start()
@@ -182,12 +182,10 @@ class Demo:
         return self.made.has(FORMATS_MADE) or self.made.has(GUARDED)
 
     def _write_on(self, stack: Stack) -> None:
-        """Have two tables written: for front ends to take in, and for the optimizer to repair."""
+        """Have tables written: for front ends to take in, and one for the optimizer to repair."""
+        write_on(stack)
         with Metastore.connect(stack.config()) as metastore:
-            has_live, has_clicks = live.is_there(metastore), clicks.is_there(metastore)
-        if has_live:
-            with step("Somebody who writes one table all the time"):
-                LakeWriter(self.var, ledger=stack.ledger, lakes=stack.lakes_file).start()
+            has_clicks = clicks.is_there(metastore)
         if has_clicks:
             with step(f"A stream that leaves small files in {clicks.LIVE}, until it ends"):
                 StreamWriter(
@@ -281,29 +279,6 @@ class Demo:
     def _token_file(self) -> Path:
         return self.var / "reports.token"
 
-    def _set_up_front_ends(self, stack: Stack, programs: Programs) -> None:
-        with step("StarRocks, simulated: two clusters of three front ends"):
-            for server in (stack.starrocks, stack.old_starrocks):
-                places = ", ".join(f"{host}:{port}" for host, port in server.addresses)
-                console.print(f"  [dim]{server.name} ({server.spec.version}) on {places}[/]")
-            open_dashboards(stack)
-        self._add_clusters(stack, programs)
-        with step("One front end grows slow, one is restarted"):
-            trouble_front_ends(stack)
-
-    def _add_clusters(self, stack: Stack, programs: Programs) -> None:
-        """Make the clusters known to the portal, which reads the rest from their front ends."""
-        for cluster in stack.clusters.told():
-            name, places = cluster["name"], cluster["front_ends"]
-            title = f"The StarRocks cluster {name} is kept fresh from now on"
-            with self.made.once(f"cluster {name}", title) as todo:
-                if todo:
-                    command = ["refresh_cluster", "add", name]
-                    command += [word for place in places for word in ("--at", place)]
-                    command += ["--user", cluster["user"]]
-                    command += ["--password-file", cluster["password_file"]]
-                    programs.portal(*command)
-
     @staticmethod
     def _set_up_databases(stack: Stack, programs: Programs) -> None:
         """Say where owners may live in this lake, and move databases on from OBSERVE."""
@@ -374,7 +349,8 @@ def _end_on_signals() -> None:
 
 
 def _wait_while_alive(stack: Stack) -> None:
-    writers = {record.name for record in stack.ledger.running()} & {LakeWriter.name}
+    names = {record.name for record in stack.ledger.running()}
+    writers = {name for name in names if name.startswith(LakeWriter.name)}
     while True:
         alive = {record.name for record in stack.ledger.running()}
         needed = {"site", "worker", "supervisor", "refresh-worker", *writers}

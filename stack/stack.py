@@ -98,7 +98,7 @@ class Stack:
         """Derby, local files, SQLite, Redis, SMTP sink, Spark `local[*]`; not started yet.
 
         `recorded_queries` names the table in which the lake keeps queries, if it does; a second
-        lake has servers of its own.
+        lake has servers of its own, and is a catalog of the cluster of 3.x.
         """
         stack = cls(var, owned=owned)
         stack.derby = Derby(stack.var, ledger=stack.ledger)
@@ -113,6 +113,7 @@ class Stack:
             databases, metastores = stack._layers
             databases.append(stack.second.derby)
             metastores.append(stack.second.metastore)
+            stack.clusters.catalogs[SECOND] = stack.second.metastore.uri
         stack._lake = {
             "default_fs": "file:///",
             "spark_master": "local[*]",
@@ -268,7 +269,7 @@ class Stack:
             properties=self.guard.properties(),
         )
         self.metastore.extra_jars = (JAR,)
-        self.clusters = Clusters(self.var, ledger=self.ledger, lake=LAKE, uris=self.metastore.uri)
+        self.clusters = Clusters(self.var, ledger=self.ledger, uris=self.metastore.uri)
 
     def _metastore_db(
         self, kind: str, backing: Backing, server: Server, database: str

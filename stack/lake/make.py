@@ -19,12 +19,12 @@ from portal.connectors.lake_config import LakeConfig, load_lakes
 from portal.connectors.metastore import Metastore
 from stack.lake.ages import age_table
 from stack.lake.feed import make_feed
-from stack.lake.live import make_live
+from stack.lake.live import live_of, make_live
 from stack.lake.payments import make_payments
 from stack.lake.plan import DATABASES, tables
 from stack.lake.session import open_session
 from stack.lake.special import VIEWED, make_transactional, make_view, move_to_odd_places
-from stack.lake.specs import TableSpec
+from stack.lake.specs import DatabaseSpec, TableSpec
 from stack.lake.write import write_table
 from stack.stack import LAKE
 
@@ -43,9 +43,9 @@ def user_root(config: LakeConfig) -> Path:
     return spool.parent.parent / "user"
 
 
-def make_databases(metastore: Metastore, root: Path) -> None:
+def make_databases(metastore: Metastore, specs: Sequence[DatabaseSpec], *, root: Path) -> None:
     """Register the databases with their owners."""
-    for spec in DATABASES:
+    for spec in specs:
         place = root / spec.location
         place.mkdir(parents=True)
         metastore.create_database(
@@ -108,7 +108,7 @@ def main() -> None:
         Metastore.connect(config, timeout_seconds=_PATIENCE) as metastore,
         ThreadPoolExecutor(1) as ages,
     ):
-        make_databases(metastore, root)
+        make_databases(metastore, DATABASES, root=root)
         say(f"{len(DATABASES)} databases")
         spark = open_session(config, formats=False)
         aged = []
@@ -127,7 +127,7 @@ def main() -> None:
         for spec in later:
             age(spec)
         say(f"ages of {sum(len(spec.parts) for spec in specs)} partitions")
-        make_live(metastore, now=now)
+        make_live(metastore, live_of(LAKE), now=now)
         today = now.astimezone(config.zone).date()
         make_feed(metastore, today=today)
         make_payments(metastore, today=today)

@@ -1,15 +1,17 @@
 """Makes the demo's second lake: few tables, some of the same names as in the first."""
 
+import shutil
 import sys
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from pymetastore.hive_metastore import ttypes
-
 from portal.connectors.lake_config import load_lakes
 from portal.connectors.metastore import Metastore
+from portal.lake.ids import LakeId
+from portal.lake.names import TableName
 from stack.lake.ages import age_table
-from stack.lake.make import say, user_root
+from stack.lake.live import live_of, make_live
+from stack.lake.make import make_databases, say, user_root
 from stack.lake.session import open_session
 from stack.lake.specs import DatabaseSpec, Part, TableSpec
 from stack.lake.write import write_table
@@ -18,6 +20,7 @@ from stack.servers.second_lake import LAKE
 DATABASES = (
     DatabaseSpec("sales", "erin", "erin/sales.db", comment="What researchers may see of sales"),
     DatabaseSpec("trials", "carol", "carol/trials.db", comment="Measurements of trials"),
+    DatabaseSpec("live", "bob", "bob/live.db", comment="A table that is written all the time"),
 )
 
 
@@ -35,28 +38,31 @@ def tables(today: date) -> list[TableSpec]:
     ]
 
 
+def clear(metastore: Metastore, root: Path) -> None:
+    """Remove what is there of the lake: a demo that was broken off may have left a part of it."""
+    known = set(metastore.databases())
+    for spec in DATABASES:
+        if spec.name in known:
+            for table in metastore.tables(spec.name):
+                name = TableName(LakeId(LAKE), spec.name, table)
+                metastore.drop_table(name, delete_data=True)
+            metastore.drop_empty_database(spec.name)
+        shutil.rmtree(root / spec.location, ignore_errors=True)
+
+
 def main() -> None:
-    """Make the databases and their tables."""
+    """Make the databases and their tables, whatever is there of them."""
     config, now = load_lakes(Path(sys.argv[1]))[LAKE], datetime.now(UTC)
     root, owners = user_root(config), {spec.name: spec.owner for spec in DATABASES}
     with Metastore.connect(config, timeout_seconds=300) as metastore:
-        for spec in DATABASES:
-            (root / spec.location).mkdir(parents=True)
-            metastore.create_database(
-                ttypes.Database(
-                    name=spec.name,
-                    description=spec.comment,
-                    locationUri=f"file:{root / spec.location}",
-                    parameters={},
-                    ownerName=spec.owner,
-                    ownerType=ttypes.PrincipalType.USER,
-                )
-            )
+        clear(metastore, root)
+        make_databases(metastore, DATABASES, root=root)
         spark = open_session(config, formats=False)
         for table in tables(now.date()):
             write_table(spark, table, location="")
             age_table(metastore, table, owner=owners[table.db], now=now.timestamp())
             say(f"{table.db}.{table.name} of {LAKE}")
+        make_live(metastore, live_of(LAKE), now=now)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Somebody who writes one table of the demo's lake all the time."""
+"""Somebody who writes one table of a lake of the demo all the time."""
 
 import sys
 from collections.abc import Sequence
@@ -14,9 +14,11 @@ class LakeWriter(Server):
 
     name = "lake-writer"
 
-    def __init__(self, var: Path, *, ledger: Ledger, lakes: Path) -> None:
+    def __init__(self, var: Path, *, ledger: Ledger, lakes: Path, lake: str) -> None:
+        self.name = f"{self.name}-{lake}"
         super().__init__(var, ledger=ledger)
         self._lakes = lakes
+        self._lake = lake
 
     def prepare(self) -> None:
         """Run where the module is found; keep no folder of its own."""
@@ -24,7 +26,7 @@ class LakeWriter(Server):
 
     def command(self) -> Sequence[str]:
         """Return the module's argv."""
-        return [sys.executable, "-m", "stack.lake.live", str(self._lakes)]
+        return [sys.executable, "-m", "stack.lake.live", str(self._lakes), self._lake]
 
     def is_ready(self) -> bool:
         """Whether it runs; it says no more than that."""

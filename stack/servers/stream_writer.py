@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from stack.lake.clicks import LIVE
 from stack.ledger import Ledger
 from stack.servers.lake_writer import LakeWriter
 
@@ -16,7 +17,7 @@ class StreamWriter(LakeWriter):
     def __init__(
         self, var: Path, *, ledger: Ledger, lakes: Path, report_uri: str, token_file: Path
     ) -> None:
-        super().__init__(var, ledger=ledger, lakes=lakes)
+        super().__init__(var, ledger=ledger, lakes=lakes, lake=str(LIVE.lake))
         self._reports = (report_uri, str(token_file))
 
     def command(self) -> Sequence[str]:

@@ -65,7 +65,7 @@ def test_databases_and_tables(demo: Demo, opened: Opener) -> None:
     for db, n_tables in in_database.items():
         assert int(shown[db]["n_tables"]) == n_tables, db
         # One table is written all the time: between two beats it has a partition less.
-        off = 1 if db == live.LIVE.db else 0
+        off = 1 if db == live.DB else 0
         assert abs(int(shown[db]["n_partitions"]) - parts_in_database[db]) <= off, db
     page_text = ada.go("/lifecycle/databases/").locator("tbody").inner_text()
     for db in in_database:

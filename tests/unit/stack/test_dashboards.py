@@ -3,11 +3,13 @@
 from datetime import date
 
 from refresh.clusters.domain.column_drift import column_drift
-from stack.dashboards import DECLARED, READ, READ_OLD
+from stack.dashboards import DECLARED, READ, READ_OLD, READ_SECOND
+from stack.lake import second
 from stack.lake.plan import tables
 from stack.lake.write import DEFAULT_COLUMNS
 
-SPECS = {f"{spec.db}.{spec.name}": spec for spec in tables(date(2026, 11, 22))}
+TODAY = date(2026, 11, 22)
+SPECS = {f"{spec.db}.{spec.name}": spec for spec in tables(TODAY)}
 
 
 def hive_columns(name: str) -> list[tuple[str, str]]:
@@ -19,6 +21,7 @@ def hive_columns(name: str) -> list[tuple[str, str]]:
 
 def test_everything_that_is_read_is_in_the_lake_or_declared() -> None:
     assert SPECS.keys() >= set(READ)
+    assert {f"{spec.db}.{spec.name}" for spec in second.tables(TODAY)} >= set(READ_SECOND)
     assert {f"{table.db}.{table.name}" for table in DECLARED} >= set(READ_OLD)
 
 

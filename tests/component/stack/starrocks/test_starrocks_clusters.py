@@ -11,7 +11,7 @@ import pytest
 from refresh.core.connectors.front_end import FrontEndClient, Login
 from refresh.core.domain.names import ClusterId, ExternalTable
 from refresh.core.domain.versions import Dialect
-from stack.clusters import RESOURCE, USER, Clusters
+from stack.clusters import CATALOG, RESOURCE, USER, Clusters
 from stack.ledger import Ledger
 from stack.process import LOOPBACK, free_port
 from stack.starrocks.spec import ResourceTable
@@ -28,7 +28,7 @@ def uris(tmp_path: Path) -> Iterator[str]:
 
 @contextmanager
 def clusters(var: Path, uris: str) -> Iterator[Clusters]:
-    made = Clusters(var, ledger=Ledger(var / "stack.json"), lake="main", uris=uris)
+    made = Clusters(var, ledger=Ledger(var / "stack.json"), uris=uris)
     made.timings = QUICK
     try:
         yield made
@@ -57,7 +57,7 @@ def test_the_file_tells_the_portal_where_and_by_which_login(tmp_path: Path, uris
         (told,) = json.loads(made.file.read_text(encoding="utf-8"))
         assert server.ledger.fact("starrocks") == str(made.file)
         assert told["front_ends"] == [f"{host}:{port}" for host, port in server.addresses]
-        assert (told["name"], told["user"], told["lake"]) == ("bi", USER, "main")
+        assert (told["name"], told["user"]) == ("bi", USER)
         assert told["password_file"] == str(made.password_file)
         assert made.password_file.stat().st_mode & 0o777 == 0o600
         for host, port in server.addresses:
@@ -65,6 +65,17 @@ def test_the_file_tells_the_portal_where_and_by_which_login(tmp_path: Path, uris
             assert isinstance(fe, FrontEndClient)
             with fe:
                 assert fe.catalogs() == {"hive": uris}
+
+
+def test_the_new_one_reads_another_metastore_besides(tmp_path: Path, uris: str) -> None:
+    with clusters(tmp_path, uris) as made:
+        made.catalogs["research"] = f"thrift://{LOOPBACK}:9083"
+        host, port = made.new.addresses[0]
+        fe = FrontEndClient.connect(host, port, login=login(made), dialect=Dialect.CATALOGS)
+        assert isinstance(fe, FrontEndClient)
+        with fe:
+            assert fe.catalogs() == made.catalogs
+            assert fe.catalogs().keys() == {CATALOG, "research"}
 
 
 def test_a_table_on_a_resource_is_added_to_the_old_one_while_it_runs(
