@@ -15,7 +15,7 @@ from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure
 from stack.kerberized_stack import KerberizedStack
-from stack.servers.kdc import REALM
+from stack.servers.kdc import HOST, REALM
 
 _ASK = """
 import sys
@@ -30,16 +30,21 @@ for code in ask_both(load_lakes(Path(sys.argv[1]))["main"]):
 
 
 def ask_both(config: LakeConfig) -> list[str]:
-    """Return the codes of the failures of metastore and HDFS, each with whom it names."""
-    return [_failure_of(ask, config) for ask in (_ask_metastore, _ask_hdfs)]
+    """Return the codes of the failures of metastore and HDFS; of one that is not whole its words.
+
+    Whole is what names the principal, the service and the next step.
+    """
+    asked = ((_ask_metastore, f"hive/{HOST}@{REALM}"), (_ask_hdfs, f"hdfs/{HOST}@{REALM}"))
+    return [_failure_of(ask, config, service) for ask, service in asked]
 
 
-def _failure_of(ask: Callable[[LakeConfig], None], config: LakeConfig) -> str:
+def _failure_of(ask: Callable[[LakeConfig], None], config: LakeConfig, service: str) -> str:
+    assert config.kerberos is not None
     try:
         ask(config)
     except ExternalFailure as error:
-        name = config.kerberos.principal if config.kerberos else "nobody"
-        is_whole = name in error.message and "What to do: " in error.message
+        words = f"refused {config.kerberos.principal} for {service}"
+        is_whole = words in error.message and "What to do: " in error.message
         return error.code if is_whole else error.message
     return "ok"
 
