@@ -10,22 +10,17 @@ _NEGOTIATE = 1
 
 
 @contextmanager
-def fake_name_node(service: str = "hdfs/localhost", *, method: str = "KERBEROS") -> Iterator[int]:
-    """Offer every client a log-in to `service`; gives the port on loopback."""
-    name, _, host = service.partition("/")
-    auth = b"".join(
-        _field(number, text.encode())
-        for number, text in enumerate((method, "GSSAPI", name, host), start=1)
-    )
-    message = b"\x10" + bytes([_NEGOTIATE]) + _field(4, auth)
-    header = b"\x08" + _varint(2**32 - 33) + b"\x10\x00"
-    answer = b"".join(_varint(len(part)) + part for part in (header, message))
+def fake_name_node(
+    service: str = "hdfs/localhost", *, method: str = "KERBEROS", answer: bytes = b""
+) -> Iterator[int]:
+    """Offer every client a log-in to `service`, or give another answer; gives the port."""
+    said = answer or _offer(service, method)
 
     class Handler(socketserver.BaseRequestHandler):
         def handle(self) -> None:
             self._take(_PREAMBLE_BYTES)
             self._take(int.from_bytes(self._take(4), "big"))
-            self.request.sendall(len(answer).to_bytes(4, "big") + answer)
+            self.request.sendall(said)
             self.request.recv(1)  # until the client has gone, or logs in
 
         def _take(self, size: int) -> bytes:
@@ -41,6 +36,18 @@ def fake_name_node(service: str = "hdfs/localhost", *, method: str = "KERBEROS")
             yield server.server_address[1]
         finally:
             server.shutdown()
+
+
+def _offer(service: str, method: str) -> bytes:
+    name, _, host = service.partition("/")
+    auth = b"".join(
+        _field(number, text.encode())
+        for number, text in enumerate((method, "GSSAPI", name, host), start=1)
+    )
+    message = b"\x10" + bytes([_NEGOTIATE]) + _field(4, auth)
+    header = b"\x08" + _varint(2**32 - 33) + b"\x10\x00"
+    body = b"".join(_varint(len(part)) + part for part in (header, message))
+    return len(body).to_bytes(4, "big") + body
 
 
 def _field(number: int, data: bytes) -> bytes:

@@ -14,8 +14,10 @@ from portal.connectors.filesystem import open_file_system
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure
+from portal.spark.masters.refusals import service_refused_in
 from stack.kerberized_stack import KerberizedStack
 from stack.servers.kdc import HOST, REALM
+from tests.support.scan_lake import run_scan
 
 _ASK = """
 import sys
@@ -129,6 +131,20 @@ def test_a_service_that_the_kdc_does_not_know_is_named(secured: KerberizedStack)
     with pytest.raises(ExternalFailure, match=f"hdfs/localhost@{REALM}") as found:
         _ask_metastore(replace(config, kerberos=other))
     assert found.value.code == "kerberos.service_refused"
+
+
+def test_a_driver_that_expects_another_name_node_says_so(
+    secured: KerberizedStack, tmp_path: Path
+) -> None:
+    config = secured.config()
+    named = {"dfs.namenode.kerberos.principal": f"nn/_HOST@{REALM}"}
+    wrong = replace(config, hadoop_conf={**config.hadoop_conf, **named})
+    done = run_scan(wrong, {"template": "/user/{owner}"}, log_file=tmp_path / "scan.log")
+    found = service_refused_in([done.manifest["error"]["message"]])
+    assert found is not None
+    assert found.code == "kerberos.server_principal"
+    for name in (f"hdfs/{HOST}@{REALM}", f"nn/{HOST}@{REALM}"):
+        assert name in found.message
 
 
 def test_clocks_that_differ_by_ten_minutes_are_named(secured: KerberizedStack) -> None:
