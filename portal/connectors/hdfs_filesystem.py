@@ -31,6 +31,7 @@ from portal.connectors.kerberos.settings import Kerberos
 from portal.connectors.kerberos.tickets import is_login_failure, login_failure
 from portal.connectors.name_services.crossing import check_one_service
 from portal.connectors.name_services.opening import open_client
+from portal.connectors.name_services.principals import service_of
 from portal.connectors.reach.denials import told
 from portal.lake.errors import ExternalFailure, NotVisible, PortalError, StaleState
 from portal.lake.paths import LakePath
@@ -76,6 +77,7 @@ class HdfsFileSystem:
         self._client = open_client(authority, user, frozenset(settings.items()), kerberos)
         self._has_acls = acls
         self._kerberos = kerberos
+        self._service = service_of(settings, authority)
         self._write: Writer = self._write_natively
 
     def with_writer(self, writer: Writer) -> "HdfsFileSystem":
@@ -250,7 +252,7 @@ class HdfsFileSystem:
     @contextmanager
     def _call(self, path: LakePath) -> Iterator[None]:
         """Ask as the own user, and translate what the library raises."""
-        with turns.of(self._user), _translated(path, self._kerberos):
+        with turns.of(self._user), _translated(path, self._kerberos, self._service):
             yield
 
     def _from_native(self, found: hdfs_native.FileStatus) -> FileStatus:
@@ -346,14 +348,14 @@ def _entry(text: str) -> hdfs_native.AclEntry:
 
 
 @contextmanager
-def _translated(path: LakePath, kerberos: Kerberos | None) -> Iterator[None]:
+def _translated(path: LakePath, kerberos: Kerberos | None, service: str) -> Iterator[None]:
     try:
         yield
     except PortalError:
         raise
     except Exception as error:  # the library's errors have no common base class
         if kerberos is not None and is_login_failure(error):
-            raise login_failure(error, kerberos, f"HDFS at {path.authority}") from error
+            raise login_failure(error, kerberos, service) from error
         _fail(error, path)
 
 

@@ -27,7 +27,7 @@ class Negotiate(AuthBase):
         Raises:
             ExternalFailure: `kerberos.*`, no ticket can be had.
         """
-        with credentials(self._kerberos) as found:
+        with credentials(self._kerberos, self._service) as found:
             context = ClientContext(found, self._service)
             try:
                 token = context.step(b"")

@@ -45,7 +45,7 @@ class SaslTransport:
         """
         self._socket.open()
         try:
-            with credentials(self._kerberos) as found:
+            with credentials(self._kerberos, self._service) as found:
                 self._context = ClientContext(found, self._service)
                 self._log_in(self._context)
         except GssError as error:

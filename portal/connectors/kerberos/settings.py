@@ -44,6 +44,12 @@ class Kerberos:
         """Where this process keeps its tickets: in memory, apart from those of other keytabs."""
         return f"MEMORY:{self.principal}:{self.keytab}"
 
+    @property
+    def ticket_service(self) -> str:
+        """The service of the KDC that gives tickets for all others."""
+        realm = self.principal.rpartition("@")[2]
+        return f"krbtgt/{realm}@{realm}"
+
     def service_principal(self, host: str) -> str:
         """Return the metastore's principal on a host."""
         return self.metastore_principal.replace("_HOST", host.lower())

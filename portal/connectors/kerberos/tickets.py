@@ -53,19 +53,21 @@ _STEPS = {
 _RETRYABLE = frozenset({"kerberos.kdc_unreachable", "kerberos.expired"})
 
 
-def seconds_left(kerberos: Kerberos) -> int:
+def seconds_left(kerberos: Kerberos, *, service: str = "") -> int:
     """Get a ticket, or keep the one there is; return how many seconds it is valid.
+
+    `service` is for whom it is wanted, as a failure names it; empty: for the KDC's own.
 
     Raises:
         ExternalFailure: `kerberos.*`, none can be had.
     """
-    with credentials(kerberos) as found:
+    with credentials(kerberos, service or kerberos.ticket_service) as found:
         return found.seconds
 
 
 @contextmanager
-def credentials(kerberos: Kerberos) -> Iterator[Credentials]:
-    """Give tickets that were renewed if it was time.
+def credentials(kerberos: Kerberos, service: str) -> Iterator[Credentials]:
+    """Give tickets that were renewed if it was time; a failure names the service they are for.
 
     Raises:
         ExternalFailure: `kerberos.*`, none can be had.
@@ -75,7 +77,7 @@ def credentials(kerberos: Kerberos) -> Iterator[Credentials]:
     try:
         found = Credentials(kerberos.principal, store)
     except GssError as error:
-        raise failure(error, kerberos.principal, "its own login") from error
+        raise failure(error, kerberos.principal, service) from error
     try:
         yield found
     finally:
@@ -107,7 +109,7 @@ def login_failure(error: Exception, kerberos: Kerberos, service: str) -> Externa
     Without a ticket it is why none can be had.
     """
     try:
-        seconds_left(kerberos)
+        seconds_left(kerberos, service=service)
     except ExternalFailure as found:
         return found
     if said := _MINOR.search(str(error)):

@@ -19,6 +19,15 @@ def name_nodes(conf: Mapping[str, str], service: str) -> tuple[str, ...]:
     return _listed(conf.get(f"dfs.ha.namenodes.{service}", ""))
 
 
+def node_addresses(conf: Mapping[str, str], authority: str) -> tuple[str, ...]:
+    """Return `host:port` of each NameNode behind the authority of a path, all in lower case."""
+    found = [
+        conf.get(f"{_ADDRESSES[0]}.{authority}.{node}", "") for node in name_nodes(conf, authority)
+    ]
+    addresses = (one.strip().lower() for one in found or [authority])
+    return tuple(one if ":" in one else f"{one}:{_DEFAULT_PORT}" for one in addresses if one)
+
+
 def derived_aliases(conf: Mapping[str, str]) -> dict[str, str]:
     """Return what each name of a name service stands for: the one name that clients can open.
 

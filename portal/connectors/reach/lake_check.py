@@ -19,6 +19,7 @@ from portal.connectors.kerberos.settings import Kerberos
 from portal.connectors.kerberos.tickets import seconds_left
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
+from portal.connectors.reach.name_nodes import check_principals
 from portal.lake.errors import ExternalFailure, PortalError
 from portal.spark.masters.kubernetes import KubernetesApi
 from portal.spark.masters.resource_manager import ResourceManager
@@ -66,6 +67,10 @@ def _probes(config: LakeConfig) -> Iterator[tuple[str, str, Callable[[], _Answer
     place = f"{database.host}:{database.port}/{database.database}"
     yield "Metastore database", place, lambda: _database(config)
     yield "File system", config.default_fs, lambda: _file_system(config)
+    if kerberos is not None:
+        for authority in _name_services(config):
+            ask = partial(_name_nodes, config, kerberos, authority)
+            yield "NameNodes' principal", f"hdfs://{authority}", ask
     yield "Spool", config.spool, lambda: _written(config, config.spool)
     for root in config.backup_roots:
         yield "Backup root", root, partial(_written, config, root)
@@ -130,6 +135,17 @@ def _file_system(config: LakeConfig) -> _Answer:
     root = config.path("/")
     fs = open_file_system(root, config=config, acls=False)
     return _Answer(_who(config), f"names in its root: {len(fs.names(root)):,}")
+
+
+def _name_services(config: LakeConfig) -> list[str]:
+    """Return the authorities of HDFS that runs use, the lake's own first."""
+    places = (config.default_fs, config.spool, *config.backup_roots)
+    paths = [config.path(place) for place in places]
+    return list(dict.fromkeys(path.authority for path in paths if path.scheme == "hdfs"))
+
+
+def _name_nodes(config: LakeConfig, kerberos: Kerberos, authority: str) -> _Answer:
+    return _Answer("", check_principals(config, kerberos, authority))
 
 
 def _written(config: LakeConfig, place: str) -> _Answer:

@@ -1,6 +1,6 @@
 """Ends a run however its application ended: settles the lake, ingests the result, closes it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -35,7 +35,7 @@ from portal.runs.records.driver_logs import last_driver_lines
 from portal.runs.records.logs import line_of_job, run_log, run_log_many
 from portal.runs.records.spools import open_spool
 from portal.spark import launch
-from portal.spark.masters.refusals import refusal_in
+from portal.spark.masters.refusals import refusal_in, service_refused_in
 from portal.spark.masters.settings import has_cluster
 from portal.spark.process_table import host_identity, host_name
 
@@ -116,10 +116,7 @@ def manifest_of(run: Run) -> dict[str, Any]:
     if manifest is not None and not _has_no_session(manifest):
         return manifest
     tail = _tail(run)
-    # Words of a job that has begun are no refusal, whatever they look like.
-    may_be_refused = not run.progress_n and not run.cancel_requested_by
-    refusal = refusal_in(tail) if may_be_refused and has_cluster(lake_of(run)) else None
-    if refusal is not None:
+    if refusal := _refusal_of(run, manifest, tail):
         return {"outcome": "failed", "error": refusal.as_dict(), "result": {}, "log": tail}
     if manifest is not None:
         return manifest
@@ -132,6 +129,20 @@ def _was_taken_over(run: Run, manifest: dict[str, Any]) -> bool:
     if manifest["outcome"] != "cancelled" or run.cancel_requested_by:
         return False
     return open_spool(run).read_control().get("by") == TAKEN_OVER
+
+
+def _refusal_of(
+    run: Run, manifest: Mapping[str, Any] | None, tail: Sequence[str]
+) -> ExternalFailure | None:
+    """Return why a cluster refused the application, or its driver a service of the cluster."""
+    if run.cancel_requested_by:
+        return None
+    words = [str(manifest["error"].get("message", ""))] if manifest else []
+    # Other words of a job that has begun are no refusal, whatever they look like.
+    if run.progress_n:
+        return service_refused_in(words)
+    words += tail
+    return refusal_in(words) if has_cluster(lake_of(run)) else service_refused_in(words)
 
 
 def _has_no_session(manifest: dict[str, Any]) -> bool:

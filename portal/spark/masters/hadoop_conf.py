@@ -24,11 +24,16 @@ def hadoop_environment(config: LakeConfig, folder: Path) -> dict[str, str]:
 
     What a lake says of its cluster holds on YARN and Kubernetes, also where the host has files.
     """
-    is_told = bool(config.hadoop_conf) and (is_yarn(config) or is_kubernetes(config))
-    is_secured = config.kerberos is not None and HADOOP_CONFIGURATION not in os.environ
-    if not is_told and not is_secured:
+    if reads_host_files(config):
         return {}
     return {HADOOP_CONFIGURATION: str(write_hadoop_conf(config, folder))}
+
+
+def reads_host_files(config: LakeConfig) -> bool:
+    """Whether a submission finds Hadoop's files where the host has them, if it has any."""
+    is_told = bool(config.hadoop_conf) and (is_yarn(config) or is_kubernetes(config))
+    is_secured = config.kerberos is not None and HADOOP_CONFIGURATION not in os.environ
+    return not is_told and not is_secured
 
 
 def write_hadoop_conf(config: LakeConfig, folder: Path) -> Path:

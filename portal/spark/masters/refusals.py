@@ -1,10 +1,11 @@
 """Finds a cluster's refusal of a submission in what spark-submit wrote, and says what to do."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from portal.lake.errors import ExternalFailure
 
+_Refusal = tuple[str, re.Pattern[str], str]
 _QUEUE = r"(?P<queue>[\w.-]+)"
 _REFUSALS = (
     (
@@ -74,14 +75,44 @@ _REFUSALS = (
         "quota.",
     ),
 )
+# Of Java's clients of Hadoop, on any master: they accept no service but the one they were told.
+_OF_SERVICES = (
+    (
+        "kerberos.server_principal",
+        re.compile(
+            r"Server has invalid Kerberos principal: (?P<offered>[^\s,]+), "
+            r"(?:expecting|doesn't match the pattern): (?P<expected>[^\s;]+)"
+        ),
+        "The driver refuses a service of the cluster: it is {offered}, and the driver expects "
+        "{expected}. Copy that service's principal from the cluster's own files into hadoop_conf "
+        "of lakes.json: dfs.namenode.kerberos.principal of NameNodes, which check_lake compares, "
+        "yarn.resourcemanager.principal of YARN.",
+    ),
+    (
+        "kerberos.no_server_principal",
+        re.compile(r"Failed to specify server's Kerberos principal name"),
+        "The driver does not know as whom a service of the cluster has to prove itself. Copy "
+        "dfs.namenode.kerberos.principal, and with YARN yarn.resourcemanager.principal, from the "
+        "cluster's own files into hadoop_conf of lakes.json.",
+    ),
+)
 # What may be there the next time without anybody's doing.
 _PASSING = frozenset({"yarn.queue_full", "kubernetes.quota"})
 
 
 def refusal_in(lines: Iterable[str]) -> ExternalFailure | None:
     """Return a cluster's refusal as an error with the next step; None where the lines hold none."""
+    return _found((*_REFUSALS, *_OF_SERVICES), lines)
+
+
+def service_refused_in(lines: Iterable[str]) -> ExternalFailure | None:
+    """Return the driver's own refusal of a service, which is no matter of its master."""
+    return _found(_OF_SERVICES, lines)
+
+
+def _found(refusals: Sequence[_Refusal], lines: Iterable[str]) -> ExternalFailure | None:
     text = "\n".join(lines)
-    for code, pattern, message in _REFUSALS:
+    for code, pattern, message in refusals:
         if (found := pattern.search(text)) is not None:
             words = found.groupdict()
             words["setting"] = "executor" if words.get("part") == "executor" else "driver"

@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
-from portal.connectors.reach.lake_check import check_lake
+from portal.connectors.lake_config import LakeConfig
+from portal.connectors.reach.lake_check import Reach, check_lake
 from stack.kerberized_stack import KerberizedStack
-from stack.servers.kdc import REALM
+from stack.servers.kdc import HOST, REALM
 
 
 def test_every_system_says_who_came(secured: KerberizedStack) -> None:
@@ -16,6 +17,29 @@ def test_every_system_says_who_came(secured: KerberizedStack) -> None:
         "Metastore": me,
         "Spool": "lakewarden",
     }
+
+
+def test_a_principal_that_drivers_refuse_is_told_although_the_portal_s_calls_succeed(
+    secured: KerberizedStack,
+) -> None:
+    config = secured.config()
+    assert _row(config).detail.endswith(f"is hdfs/{HOST}")
+    wrong = _row(_expecting(config, f"nn/_HOST@{REALM}"))
+    assert (wrong.is_reached, wrong.detail) == (False, "check.name_node_principal")
+    elsewhere = _row(_expecting(config, "hdfs/_HOST@ELSEWHERE.TEST"))
+    assert not elsewhere.is_reached
+    assert f"hdfs/{HOST}@ELSEWHERE.TEST" in elsewhere.advice
+
+
+def _row(config: LakeConfig) -> Reach:
+    rows = {row.system: row for row in check_lake(config)}
+    assert rows["File system"].is_reached
+    return rows["NameNodes' principal"]
+
+
+def _expecting(config: LakeConfig, principal: str) -> LakeConfig:
+    named = {"dfs.namenode.kerberos.principal": principal}
+    return replace(config, hadoop_conf={**config.hadoop_conf, **named})
 
 
 def test_who_may_not_write_is_told_so(secured: KerberizedStack) -> None:

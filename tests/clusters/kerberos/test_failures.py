@@ -14,8 +14,10 @@ from portal.connectors.filesystem import open_file_system
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
 from portal.lake.errors import ExternalFailure
+from portal.spark.masters.refusals import service_refused_in
 from stack.kerberized_stack import KerberizedStack
-from stack.servers.kdc import REALM
+from stack.servers.kdc import HOST, REALM
+from tests.support.scan_lake import run_scan
 
 _ASK = """
 import sys
@@ -30,16 +32,21 @@ for code in ask_both(load_lakes(Path(sys.argv[1]))["main"]):
 
 
 def ask_both(config: LakeConfig) -> list[str]:
-    """Return the codes of the failures of metastore and HDFS, each with whom it names."""
-    return [_failure_of(ask, config) for ask in (_ask_metastore, _ask_hdfs)]
+    """Return the codes of the failures of metastore and HDFS; of one that is not whole its words.
+
+    Whole is what names the principal, the service and the next step.
+    """
+    asked = ((_ask_metastore, f"hive/{HOST}@{REALM}"), (_ask_hdfs, f"hdfs/{HOST}@{REALM}"))
+    return [_failure_of(ask, config, service) for ask, service in asked]
 
 
-def _failure_of(ask: Callable[[LakeConfig], None], config: LakeConfig) -> str:
+def _failure_of(ask: Callable[[LakeConfig], None], config: LakeConfig, service: str) -> str:
+    assert config.kerberos is not None
     try:
         ask(config)
     except ExternalFailure as error:
-        name = config.kerberos.principal if config.kerberos else "nobody"
-        is_whole = name in error.message and "What to do: " in error.message
+        words = f"refused {config.kerberos.principal} for {service}"
+        is_whole = words in error.message and "What to do: " in error.message
         return error.code if is_whole else error.message
     return "ok"
 
@@ -124,6 +131,20 @@ def test_a_service_that_the_kdc_does_not_know_is_named(secured: KerberizedStack)
     with pytest.raises(ExternalFailure, match=f"hdfs/localhost@{REALM}") as found:
         _ask_metastore(replace(config, kerberos=other))
     assert found.value.code == "kerberos.service_refused"
+
+
+def test_a_driver_that_expects_another_name_node_says_so(
+    secured: KerberizedStack, tmp_path: Path
+) -> None:
+    config = secured.config()
+    named = {"dfs.namenode.kerberos.principal": f"nn/_HOST@{REALM}"}
+    wrong = replace(config, hadoop_conf={**config.hadoop_conf, **named})
+    done = run_scan(wrong, {"template": "/user/{owner}"}, log_file=tmp_path / "scan.log")
+    found = service_refused_in([done.manifest["error"]["message"]])
+    assert found is not None
+    assert found.code == "kerberos.server_principal"
+    for name in (f"hdfs/{HOST}@{REALM}", f"nn/{HOST}@{REALM}"):
+        assert name in found.message
 
 
 def test_clocks_that_differ_by_ten_minutes_are_named(secured: KerberizedStack) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from portal.connectors.lake_config import LakeConfig
+from portal.connectors.name_services.principals import expected_principals, service_of
 from portal.connectors.name_services.properties import (
     deadline_seconds,
     derived_aliases,
@@ -107,3 +108,17 @@ def test_an_answer_is_waited_for_as_long_as_hadoop_s_clients_are_told() -> None:
         with pytest.raises(ExternalFailure, match=rf"{milliseconds} is less than a second"):
             _lake(hadoop_conf={**CONF, name: milliseconds})
     assert deadline_seconds(_lake(hadoop_conf={**CONF, name: "1000"}).hadoop_conf) == 1.0
+
+
+def test_each_name_node_is_a_service_of_its_own_to_kerberos() -> None:
+    conf = {**CONF, "dfs.namenode.kerberos.principal": "nn/_HOST@EXAMPLE.COM"}
+    assert expected_principals(conf, "lake") == {
+        "master1:8020": "nn/master1@EXAMPLE.COM",
+        "master2:9000": "nn/master2@EXAMPLE.COM",
+    }
+    assert expected_principals(conf, "alone") == {"alone:8020": "nn/alone@EXAMPLE.COM"}
+    assert expected_principals(CONF, "lake") == {}
+    assert service_of(conf, "lake") == (
+        "nn/master1@EXAMPLE.COM or nn/master2@EXAMPLE.COM (HDFS at lake)"
+    )
+    assert service_of(CONF, "lake") == "HDFS at lake"

@@ -1,8 +1,11 @@
 """Refusals in the words of Hadoop 3.4.3, Kubernetes 1.34 and Spark 3.5 get a next step."""
 
+from collections.abc import Callable, Iterable
+
 import pytest
 
-from portal.spark.masters.refusals import refusal_in
+from portal.lake.errors import ExternalFailure
+from portal.spark.masters.refusals import refusal_in, service_refused_in
 
 _UNKNOWN = (
     'Exception in thread "main" org.apache.hadoop.yarn.exceptions.YarnException: Failed to submit '
@@ -46,6 +49,21 @@ _QUOTA = (
     "requests.memory=280Gi, used: requests.memory=0, limited: requests.memory=160Gi. Received "
     "status: Status("
 )
+_SERVER = (
+    "py4j.protocol.Py4JJavaError: An error occurred while calling o78.parquet.\n: java.io."
+    "IOException: DestHost:destPort localhost:36045 , LocalHost:localPort vm/127.0.0.1:0. Failed "
+    "on local exception: java.io.IOException: Couldn't set up IO streams: java.lang."
+    "IllegalArgumentException: "
+)
+_OTHER_SERVER = (
+    f"{_SERVER}Server has invalid Kerberos principal: hdfs/localhost@LAKEWARDEN.TEST, expecting: "
+    "nn/localhost@LAKEWARDEN.TEST"
+)
+_UNMATCHED = (
+    f"{_SERVER}Server has invalid Kerberos principal: hdfs/localhost@LAKEWARDEN.TEST, doesn't "
+    "match the pattern: nn/*@LAKEWARDEN.TEST"
+)
+_UNNAMED = f"{_SERVER}Failed to specify server's Kerberos principal name"
 
 
 @pytest.mark.parametrize(
@@ -78,3 +96,27 @@ def test_a_refusal_says_what_to_do(line: str, code: str, words: str, retryable: 
 
 def test_other_ends_are_no_refusals() -> None:
     assert refusal_in(["java.lang.OutOfMemoryError: Java heap space", ""]) is None
+    assert service_refused_in([_UNKNOWN, _FULL]) is None
+
+
+@pytest.mark.parametrize("find", [refusal_in, service_refused_in])
+@pytest.mark.parametrize(
+    ("line", "code", "words"),
+    [
+        (
+            _OTHER_SERVER,
+            "kerberos.server_principal",
+            "it is hdfs/localhost@LAKEWARDEN.TEST, and the driver expects nn/localhost@LAKEWARDEN."
+            "TEST. Copy",
+        ),
+        (_UNMATCHED, "kerberos.server_principal", "expects nn/*@LAKEWARDEN.TEST. Copy"),
+        (_UNNAMED, "kerberos.no_server_principal", "Copy dfs.namenode.kerberos.principal"),
+    ],
+)
+def test_a_driver_that_accepts_no_such_service_says_what_to_do(
+    find: Callable[[Iterable[str]], ExternalFailure | None], line: str, code: str, words: str
+) -> None:
+    found = find(["26/11/29 INFO SparkContext: Running", line, "\t... 63 more"])
+    assert found is not None
+    assert (found.code, found.retryable) == (code, False)
+    assert words in found.message
