@@ -162,7 +162,9 @@ def _written(config: LakeConfig, place: str) -> _Answer:
 def _spark(config: LakeConfig) -> _Answer:
     master = config.spark_master
     if config.kerberos is not None:
-        config.kerberos.check_master(master, properties_file=config.spark_properties_file)
+        config.kerberos.check_master(
+            master, properties_file=config.spark_properties_file, lake=str(config.lake)
+        )
     check_properties_file(config)
     if master.startswith("local"):
         return _Answer(_who(config), "runs on the workers' hosts")

@@ -83,6 +83,16 @@ def test_a_missing_keytab_keeps_the_rest_from_nothing(
     assert any("kerberos.keytab_file" in line for line in lines)
 
 
+def test_kerberos_on_kubernetes_is_told_before_a_run_is_started(
+    lake: LakeConfig, settings: Any, tmp_path: Path
+) -> None:
+    kerberos = Kerberos("me@EXAMPLE.COM", str(tmp_path / "keytab"), "hive/_HOST@EXAMPLE.COM")
+    _keep(settings, replace(lake, kerberos=kerberos, spark_master="k8s://https://127.0.0.1:1"))
+    lines, _ = _table("main")
+    assert _reached(lines)["Spark master"] == "NO"
+    assert any("kerberos.kubernetes" in line for line in lines)
+
+
 @pytest.mark.parametrize(("master", "detail"), [("yarn", "yarn.address"), ("spark://h:1", "")])
 def test_a_master_is_looked_for(lake: LakeConfig, settings: Any, master: str, detail: str) -> None:
     master = master.replace("h:1", "127.0.0.1:1")
