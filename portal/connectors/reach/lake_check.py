@@ -4,11 +4,13 @@ Changes nothing but one small file in the spool and in each backup root, which i
 """
 
 import getpass
+import re
 import socket
 import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -28,11 +30,13 @@ from portal.spark.masters.standalone import check_properties_file
 _CONNECT_SECONDS = 10.0
 _PROBE = b"lakewarden check_lake\n"
 _NOBODY = "lw-check"
+_LISTENER = "org.apache.hive.hcatalog.listener.DbNotificationListener"
+_PATTERN = re.compile(r"[*?{\[]")
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How one system answered; `advice` is empty where it did as it should."""
+    """How one system answered."""
 
     system: str
     place: str
@@ -40,17 +44,15 @@ class Reach:
     seconds: float
     detail: str
     advice: str = ""
-
-    @property
-    def is_reached(self) -> bool:
-        """Whether the system answered as it should."""
-        return not self.advice
+    """What to do; empty where nothing is. A system that was reached may need something, too."""
+    is_reached: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
     as_whom: str
     detail: str
+    advice: str = ""
 
 
 def check_lake(config: LakeConfig) -> list[Reach]:
@@ -62,6 +64,7 @@ def _probes(config: LakeConfig) -> Iterator[tuple[str, str, Callable[[], _Answer
     if (kerberos := config.kerberos) is not None:
         yield "Kerberos ticket", kerberos.keytab, lambda: _ticket(kerberos)
     yield "Metastore", config.metastore_uri, lambda: _metastore(config)
+    yield "Notification log", config.metastore_uri, lambda: _notification_log(config)
     database = config.metastore_db
     place = f"{database.host}:{database.port}/{database.database}"
     yield "Metastore database", place, lambda: _database(config)
@@ -74,6 +77,10 @@ def _probes(config: LakeConfig) -> Iterator[tuple[str, str, Callable[[], _Answer
         yield "Applications", config.spark_master, lambda: _pods(config)
     if has_cluster(config) and config.spark_python:
         yield "Packed Python", config.spark_python, lambda: _packed_python(config)
+    for jar in filter(_is_looked_for, config.spark_jars):
+        yield "Spark jar", jar, partial(_jar, config, jar)
+    if _is_looked_for(archive := config.spark_conf.get("spark.yarn.archive", "")):
+        yield "Spark archive", archive, lambda: _jar(config, archive)
 
 
 def _asked(system: str, place: str, ask: Callable[[], _Answer]) -> Reach:
@@ -82,9 +89,9 @@ def _asked(system: str, place: str, ask: Callable[[], _Answer]) -> Reach:
         answer = ask()
     except PortalError as error:
         seconds = time.monotonic() - began
-        return Reach(system, place, "", seconds, error.code, error.message)
+        return Reach(system, place, "", seconds, error.code, error.message, is_reached=False)
     seconds = time.monotonic() - began
-    return Reach(system, place, answer.as_whom, seconds, answer.detail)
+    return Reach(system, place, answer.as_whom, seconds, answer.detail, answer.advice)
 
 
 def _ticket(kerberos: Kerberos) -> _Answer:
@@ -96,6 +103,38 @@ def _metastore(config: LakeConfig) -> _Answer:
     with Metastore.connect(config) as metastore:
         n_databases = len(metastore.databases())
     return _Answer(_who(config), f"databases: {n_databases:,}")
+
+
+def _notification_log(config: LakeConfig) -> _Answer:
+    """Read the newest event as the follower does."""
+    try:
+        with Metastore.connect(config) as metastore:
+            newest = metastore.current_notification_id()
+            events = metastore.notifications_after(newest - 1, 1) if newest else []
+    except ExternalFailure as error:
+        if error.code != "metastore.refused":
+            raise
+        raise ExternalFailure(
+            "check.no_log",
+            f"The notification log is not shown to {_who(config)}, so changes by others are not "
+            f"followed. {error.message}. Set hive.metastore.event.db.notification.api.auth to "
+            "false in the metastore's configuration, or make this account a proxy user there "
+            "(hadoop.proxyuser.*), and restart the metastore.",
+            service="metastore",
+            retryable=False,
+        ) from error
+    if not newest:
+        return _Answer(
+            _who(config),
+            "no event was ever written",
+            "Unless this metastore is new, nothing writes its notification log, and changes by "
+            f"others are not followed: add {_LISTENER} to metastore.transactional.event.listeners "
+            "in its configuration, and restart it.",
+        )
+    if not events:
+        return _Answer(_who(config), f"the newest, event {newest:,}, was cleaned away since")
+    at = datetime.fromtimestamp(events[0].eventTime, tz=UTC)
+    return _Answer(_who(config), f"event {newest:,} of {at:%Y-%m-%d %H:%M} UTC is the newest")
 
 
 def _database(config: LakeConfig) -> _Answer:
@@ -211,6 +250,31 @@ def _packed_python(config: LakeConfig) -> _Answer:
             retryable=False,
         )
     return _Answer("", f"{found.size:,} bytes, of {found.owner}")
+
+
+def _is_looked_for(place: str) -> bool:
+    """Whether a driver's file can be seen from here: not on nodes alone, and no pattern."""
+    return place.startswith(("hdfs:", "file:", "/")) and not _PATTERN.search(place)
+
+
+def _jar(config: LakeConfig, place: str) -> _Answer:
+    """Look for a file that drivers are given, and read of it."""
+    path = config.path(f"file:{place}" if place.startswith("/") else place)
+    fs = open_file_system(path, config=config, acls=False)
+    found = fs.status(path)
+    if found is not None and found.is_dir:
+        problem = "is a directory"
+    elif found is not None and fs.read(path, n_bytes=1):
+        return _Answer("", f"{found.size:,} bytes, of {found.owner}")
+    else:
+        problem = "is not there" if found is None else "is empty"
+    raise ExternalFailure(
+        "check.no_jar",
+        f"{path} {problem}, so no driver would start or find its classes. Put it there, or correct "
+        "spark_jars or spark.yarn.archive in lakes.json.",
+        service="filesystem",
+        retryable=False,
+    )
 
 
 def _connect(host: str, port: int, *, service: str) -> None:

@@ -30,23 +30,26 @@ class Command(BaseCommand):
             lakes = [get_lake(options["lake"])] if options["lake"] else list(all_lakes().values())
         except PortalError as error:
             raise CommandError(error.message) from error
-        n_failed = 0
+        n_failed = n_warned = 0
         for config in lakes:
             found = check_lake(config)
             n_failed += sum(not row.is_reached for row in found)
             self.stdout.write(f"Lake {config.lake}")
             for line in table(found):
                 self.stdout.write(line)
+            n_warned += sum(row.is_reached and bool(row.advice) for row in found)
+        if n_warned:
+            self.stdout.write(f"Warnings: {n_warned:,}. What to do stands below each.")
         if n_failed:
             raise CommandError(f"Not reached: {n_failed:,}. What to do stands below each.")
 
 
 def table(found: Sequence[Reach]) -> list[str]:
-    """Return the lines of a table; below a system that was not reached is what to do."""
+    """Return the lines of a table; what to do stands below a failure or a warning."""
     rows = [
         (
             row.system,
-            "yes" if row.is_reached else "NO",
+            _word(row),
             row.as_whom or "-",
             f"{row.seconds:.1f}",
             row.place,
@@ -65,3 +68,9 @@ def table(found: Sequence[Reach]) -> list[str]:
         lines.append(line(row))
         lines += [f"    {part}" for part in wrap(reach.advice, _WIDTH)]
     return lines
+
+
+def _word(row: Reach) -> str:
+    if not row.is_reached:
+        return "NO"
+    return "warning" if row.advice else "yes"
