@@ -8,7 +8,7 @@ import re
 import socket
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -21,16 +21,22 @@ from portal.connectors.kerberos.settings import Kerberos
 from portal.connectors.kerberos.tickets import seconds_left
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
+from portal.connectors.reach.preemption import kinds_by_queue, preemption
 from portal.lake.errors import ExternalFailure, PortalError
 from portal.spark.masters.kubernetes import KubernetesApi
 from portal.spark.masters.resource_manager import ResourceManager
-from portal.spark.masters.settings import has_cluster, is_kubernetes
+from portal.spark.masters.settings import has_cluster, is_kubernetes, is_yarn
 from portal.spark.masters.standalone import check_properties_file
 
 _CONNECT_SECONDS = 10.0
 _PROBE = b"lakewarden check_lake\n"
 _NOBODY = "lw-check"
-_LISTENER = "org.apache.hive.hcatalog.listener.DbNotificationListener"
+_SPARK = "Spark master"
+_NO_LISTENER = (
+    "There are databases, but nothing writes the metastore's notification log, so changes by "
+    "others are not followed. Add org.apache.hive.hcatalog.listener.DbNotificationListener to "
+    "metastore.transactional.event.listeners in its configuration, and restart it."
+)
 _PATTERN = re.compile(r"[*?{\[]")
 
 
@@ -55,9 +61,16 @@ class _Answer:
     advice: str = ""
 
 
-def check_lake(config: LakeConfig) -> list[Reach]:
-    """Ask every system of a lake, one after the other; none that fails keeps the others away."""
-    return [_asked(*probe) for probe in _probes(config)]
+def check_lake(config: LakeConfig, *, acting: Iterable[str] = ()) -> list[Reach]:
+    """Ask every system of a lake, one after the other; none that fails keeps the others away.
+
+    `acting`: the kinds of run that change the lake, whose queues are looked at where YARN answers.
+    """
+    found = [_asked(*probe) for probe in _probes(config)]
+    if is_yarn(config) and all(row.is_reached for row in found if row.system == _SPARK):
+        for queue, kinds in kinds_by_queue(config, acting).items():
+            found.append(_asked("Queue", queue, partial(_queue, config, queue, kinds)))
+    return found
 
 
 def _probes(config: LakeConfig) -> Iterator[tuple[str, str, Callable[[], _Answer]]]:
@@ -72,7 +85,7 @@ def _probes(config: LakeConfig) -> Iterator[tuple[str, str, Callable[[], _Answer
     yield "Spool", config.spool, lambda: _written(config, config.spool)
     for root in config.backup_roots:
         yield "Backup root", root, partial(_written, config, root)
-    yield "Spark master", config.spark_master, lambda: _spark(config)
+    yield _SPARK, config.spark_master, lambda: _spark(config)
     if is_kubernetes(config):
         yield "Applications", config.spark_master, lambda: _pods(config)
     if has_cluster(config) and config.spark_python:
@@ -110,7 +123,8 @@ def _notification_log(config: LakeConfig) -> _Answer:
     try:
         with Metastore.connect(config) as metastore:
             newest = metastore.current_notification_id()
-            events = metastore.notifications_after(newest - 1, 1) if newest else []
+            events = metastore.notifications_after(max(newest - 1, 0), 1)
+            is_new = set(metastore.databases()) <= {"default"}
     except ExternalFailure as error:
         if error.code != "metastore.refused":
             raise
@@ -124,13 +138,8 @@ def _notification_log(config: LakeConfig) -> _Answer:
             retryable=False,
         ) from error
     if not newest:
-        return _Answer(
-            _who(config),
-            "no event was ever written",
-            "Unless this metastore is new, nothing writes its notification log, and changes by "
-            f"others are not followed: add {_LISTENER} to metastore.transactional.event.listeners "
-            "in its configuration, and restart it.",
-        )
+        advice = "" if is_new else _NO_LISTENER
+        return _Answer(_who(config), "no event was ever written", advice)
     if not events:
         return _Answer(_who(config), f"the newest, event {newest:,}, was cleaned away since")
     at = datetime.fromtimestamp(events[0].eventTime, tz=UTC)
@@ -228,6 +237,10 @@ def _yarn(config: LakeConfig) -> _Answer:
     if found.is_proven:
         return _Answer(_who(config), detail)
     return _Answer(f"{manager.user or getpass.getuser()} (not verified)", detail)
+
+
+def _queue(config: LakeConfig, queue: str, kinds: Sequence[str]) -> _Answer:
+    return _Answer("", *preemption(config, queue, kinds))
 
 
 def _pods(config: LakeConfig) -> _Answer:

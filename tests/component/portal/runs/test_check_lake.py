@@ -14,7 +14,7 @@ from pymetastore.hive_metastore.ttypes import NotificationEvent, NotificationEve
 
 from portal.connectors.kerberos.settings import Kerberos
 from portal.connectors.lake_config import LakeConfig
-from tests.support.fake_yarn import fake_yarn
+from tests.support.fake_yarn import FakeYarn, fake_yarn
 from tests.support.small_hive import SmallHive
 from tests.support.thrift_lake import ThriftLake, served
 
@@ -84,9 +84,10 @@ def _log_row(lake: LakeConfig, hive: ThriftLake, settings: Any) -> tuple[str, st
     with served(hive) as port:
         _keep(settings, replace(lake, thrift_port=port))
         lines, failed = _table("main")
-    assert ("Warnings: 1. What to do stands below each." in lines) is (not hive.events)
+    reached = _reached(lines)["Notification log"]
+    assert ("Warnings: 1. What to do stands below each." in lines) is (reached == "warning")
     start = next(n for n, line in enumerate(lines) if line.startswith("Notification log"))
-    return _reached(lines)["Notification log"], _advice(lines[start + 1 :]), failed
+    return reached, _advice(lines[start + 1 :]), failed
 
 
 def _advice(lines: Sequence[str]) -> str:
@@ -118,6 +119,14 @@ def test_a_notification_log_without_an_event_is_a_warning(
     assert "DbNotificationListener" in advice
     # The database, spool and backup root of this lake are not there: nothing else counts.
     assert failed.startswith("Not reached: 3.")
+
+
+def test_a_new_metastore_has_no_event_and_no_warning(
+    lake: LakeConfig, settings: Any, tmp_path: Path
+) -> None:
+    hive = SmallHive()
+    hive.kept = {"default": {}}
+    assert _log_row(lake, ThriftLake(hive, tmp_path), settings)[:2] == ("yes", "")
 
 
 def test_events_that_the_metastore_has_cleaned_away_are_no_fault(
@@ -245,6 +254,66 @@ def test_a_cluster_is_asked_for_applications_and_has_the_packed_python(
         lines, _ = _table("main")
     assert _reached(lines)["Spark master"] == "NO"
     assert sum("yarn.unreachable" in line for line in lines) == 1
+
+
+def _queue_rows(lake: LakeConfig, yarn: FakeYarn, settings: Any) -> dict[str, tuple[str, str]]:
+    properties = {"yarn.resourcemanager.webapp.address": yarn.address}
+    _keep(settings, replace(lake, spark_master="yarn", hadoop_conf=properties))
+    lines, failed = _table("main")
+    assert failed.startswith("Not reached: 5."), "queues only warn"
+    rows = {}
+    for n, line in enumerate(lines):
+        if line.startswith("Queue "):
+            _, word, *_, place, detail = [cell for cell in line.split("  ") if cell.strip()]
+            rows[place.strip()] = (word.strip(), _advice(lines[n + 1 :]) or detail.strip())
+    return rows
+
+
+def test_queues_of_runs_that_change_the_lake_must_not_be_preempted(
+    lake: LakeConfig, settings: Any
+) -> None:
+    queues = {"lifecycle.drop": "calm", "lifecycle.restore": "root.etl.within", "default": "etl"}
+    with fake_yarn() as yarn:
+        yarn.queues = {
+            "root.calm": (True, True),
+            "root.etl.within": (True, False),
+            "root.default": (False, False),
+        }
+        rows = _queue_rows(replace(lake, spark_queues=queues), yarn, settings)
+    assert rows.keys() == {"calm", "root.etl.within", "etl"}
+    assert rows["calm"] == ("yes", "takes nothing away from runs that change the lake")
+    word, advice = rows["root.etl.within"]
+    assert word == "warning"
+    assert "may end drivers in root.etl.within amid a change (lifecycle.restore)" in advice
+    assert "capacity.root.etl.within.intra-queue-preemption.disable_preemption to true" in advice
+    assert rows["etl"][0] == "warning"
+    assert "YARN's scheduler has no queue 'etl'" in rows["etl"][1]
+
+
+def test_without_queues_of_a_lakes_own_that_of_spark_or_of_yarn_is_looked_at(
+    lake: LakeConfig, settings: Any
+) -> None:
+    with fake_yarn() as yarn:
+        yarn.queues = {"root.default": (False, True), "root.own": (True, True)}
+        ((place, (word, advice)),) = _queue_rows(lake, yarn, settings).items()
+        assert (place, word) == ("default", "warning")
+        assert "yarn.scheduler.capacity.root.default.disable_preemption to true" in advice
+        for kind in ("lifecycle.drop", "lifecycle.restore", "lifecycle.purge"):
+            assert kind in advice
+        own = replace(lake, spark_conf={"spark.yarn.queue": "own"})
+        assert [row[0] for row in _queue_rows(own, yarn, settings).values()] == ["yes"]
+
+
+def test_another_scheduler_is_not_blamed_for_what_it_does_not_say(
+    lake: LakeConfig, settings: Any
+) -> None:
+    with fake_yarn() as yarn:
+        yarn.scheduler = "fairScheduler"
+        rows = _queue_rows(lake, yarn, settings)
+    assert rows["default"] == (
+        "yes",
+        "this scheduler does not say whether it takes containers away",
+    )
 
 
 def test_a_lake_that_is_not_governed_is_named(lake: LakeConfig) -> None:
