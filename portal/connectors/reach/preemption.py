@@ -34,7 +34,7 @@ def preemption(config: LakeConfig, queue: str, kinds: Iterable[str]) -> tuple[st
     if not one.yields_to_queues:
         setting = f"intra-queue-preemption.{setting}"
     return "takes containers away from runs that change the lake", (
-        f"YARN may end drivers in {one.path} amid a change ({', '.join(kinds)}), which are then "
+        f"YARN may end drivers in {one.path} during a change ({', '.join(kinds)}), which are then "
         f"settled and tried again. Set yarn.scheduler.capacity.{one.path}.{setting} to true in "
         "capacity-scheduler.xml and refresh the queues (yarn rmadmin -refreshQueues), or name a "
         "queue that is not preempted for these kinds of run in spark_queues of lakes.json."

@@ -284,7 +284,7 @@ def test_queues_of_runs_that_change_the_lake_must_not_be_preempted(
     assert rows["calm"] == ("yes", "takes nothing away from runs that change the lake")
     word, advice = rows["root.etl.within"]
     assert word == "warning"
-    assert "may end drivers in root.etl.within amid a change (lifecycle.restore)" in advice
+    assert "may end drivers in root.etl.within during a change (lifecycle.restore)" in advice
     assert "capacity.root.etl.within.intra-queue-preemption.disable_preemption to true" in advice
     assert rows["etl"][0] == "warning"
     assert "YARN's scheduler has no queue 'etl'" in rows["etl"][1]
