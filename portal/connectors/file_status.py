@@ -70,8 +70,8 @@ class FileSystem(Protocol):
     def sync_directories(self, paths: Iterable[LakePath]) -> None:
         """Make sure that renames into and out of these directories outlive a power cut."""
 
-    def read(self, path: LakePath) -> bytes:
-        """Read a whole small file; a missing one is NotVisible `fs.missing`."""
+    def read(self, path: LakePath, *, n_bytes: int = -1) -> bytes:
+        """Read a whole small file, or only its start; a missing one is NotVisible `fs.missing`."""
 
     def write_new(self, path: LakePath, data: bytes) -> None:
         """Write a file that must not exist: whole or not at all, durable; else `fs.exists`."""

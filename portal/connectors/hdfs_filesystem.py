@@ -166,12 +166,12 @@ class HdfsFileSystem:
     def sync_directories(self, paths: Iterable[LakePath]) -> None:
         """Do nothing: the NameNode has it on its disks already."""
 
-    def read(self, path: LakePath) -> bytes:
-        """Read a whole small file."""
+    def read(self, path: LakePath, *, n_bytes: int = -1) -> bytes:
+        """Read a whole small file, or only its start."""
 
         def read(client: hdfs_native.Client) -> bytes:
             with client.read(path.path) as file:
-                return bytes(file.read())
+                return bytes(file.read(n_bytes))
 
         with self._call(path):
             return self._client.within(read)

@@ -109,10 +109,11 @@ class LocalFileSystem:
         for path in set(paths):
             _sync_directory(path)
 
-    def read(self, path: LakePath) -> bytes:
-        """Read a whole small file."""
+    def read(self, path: LakePath, *, n_bytes: int = -1) -> bytes:
+        """Read a whole small file, or only its start."""
         try:
-            return Path(path.path).read_bytes()
+            with Path(path.path).open("rb") as file:
+                return file.read(n_bytes)
         except OSError as error:
             _fail(error, path)
 

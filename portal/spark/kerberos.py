@@ -1,8 +1,8 @@
 """How a Spark program logs in to a lake with Kerberos: settings of the submission, environment.
 
-spark-submit logs in by the keytab before it starts anything, and Spark on YARN or Kubernetes gives
-its executors delegation tokens that it renews until the program ends. On the standalone master the
-product's plug-in does both.
+spark-submit logs in by the keytab before it starts anything, and Spark on YARN gives its executors
+delegation tokens that it renews until the program ends. On the standalone master the product's
+plug-in does both. On Kubernetes no program of such a lake is started.
 """
 
 import os
@@ -23,13 +23,14 @@ def kerberos_settings(config: LakeConfig, settings: Mapping[str, str]) -> dict[s
     """Return the settings that a submission has besides `settings`; none without Kerberos.
 
     Raises:
-        ExternalFailure: `kerberos.standalone`, tokens would not be encrypted on the way.
+        ExternalFailure: `kerberos.standalone`, `kerberos.kubernetes`: not on this master.
     """
     kerberos = config.kerberos
     if kerberos is None:
         return {}
-    properties_file = config.spark_properties_file
-    kerberos.check_master(config.spark_master, properties_file=properties_file)
+    kerberos.check_master(
+        config.spark_master, properties_file=config.spark_properties_file, lake=str(config.lake)
+    )
     hive = "spark.hadoop.hive.metastore"
     found = {
         "spark.kerberos.principal": kerberos.principal,

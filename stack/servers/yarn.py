@@ -27,20 +27,22 @@ from stack.spark_classes import driver_settings
 USER = "lakewarden"
 MEMORY_MB = 4096
 LARGEST_MB = 2048
-# A queue that takes from nobody, one that is full with a single application, and one that starts
-# no second one beside the first.
-CLOSED, NARROW, SINGLE = "closed", "narrow", "single"
+# A queue that takes from nobody, one that is full with a single application, one that starts no
+# second one beside the first, and one whose applications may lose their containers to others.
+CLOSED, NARROW, SINGLE, PREEMPTED = "closed", "narrow", "single", "preempted"
 CALLS = ("address", "scheduler.address", "resource-tracker.address", "admin.address")
 """What a ResourceManager serves beside its web service."""
 SCHEDULING = {
     "yarn.resourcemanager.scheduler.class": "org.apache.hadoop.yarn.server.resourcemanager"
     ".scheduler.capacity.CapacityScheduler",
+    # Without it nothing is ever taken away, and every queue says so.
+    "yarn.resourcemanager.scheduler.monitor.enable": "true",
     "yarn.scheduler.minimum-allocation-mb": "128",
     "yarn.scheduler.maximum-allocation-mb": str(LARGEST_MB),
     "yarn.acl.enable": "true",
     "yarn.admin.acl": "root",
 }
-_QUEUES = {"default": 30, "governance": 40, CLOSED: 10, NARROW: 10, SINGLE: 10}
+_QUEUES = {"default": 20, "governance": 40, CLOSED: 10, NARROW: 10, SINGLE: 10, PREEMPTED: 10}
 
 
 class _Yarn(Server):
@@ -279,7 +281,7 @@ def _queues() -> dict[str, str]:
             f"{root}.{name}.capacity": str(share),
             f"{root}.{name}.maximum-capacity": "100",
             f"{root}.{name}.user-limit-factor": "100",
-            f"{root}.{name}.disable_preemption": "true",
+            f"{root}.{name}.disable_preemption": str(name != PREEMPTED).lower(),
             f"{root}.{name}.acl_submit_applications": " " if name == CLOSED else USER,
         }
     found[f"{root}.{NARROW}.maximum-applications"] = "1"

@@ -31,6 +31,11 @@ class FakeYarn:
     wants_proof: bool = False
     n_asked: int = 0
     outputs: dict[str, str] = field(default_factory=dict)
+    scheduler: str = "capacityScheduler"
+    queues: dict[str, tuple[bool, bool]] = field(
+        default_factory=lambda: {"root.default": (True, True)}
+    )
+    """Paths, and whether containers are left to it: by other queues, and by those within."""
 
     def has(
         self, tag: str, state: str, *, number: int = 1, diagnostics: str = "", waited: int = 0
@@ -70,8 +75,21 @@ class FakeYarn:
         if urlsplit(address).path.endswith("/info"):
             info = {"state": "STARTED", "haState": self.ha_state, "resourceManagerVersion": "3.3.4"}
             return {"clusterInfo": info}
+        if urlsplit(address).path.endswith("/scheduler"):
+            return {"scheduler": {"schedulerInfo": self._below("root", type=self.scheduler)}}
         apps = self.apps.get(query.get("applicationTags", [""])[0], [])
         return {"apps": {"app": apps} if apps else None}
+
+    def _below(self, path: str, **what: Any) -> dict[str, Any]:
+        """Return a queue as Hadoop 3.4 tells of it."""
+        told = {**what, "queueName": path.rpartition(".")[2], "queuePath": path}
+        if path in self.queues:
+            names = ("preemptionDisabled", "intraQueuePreemptionDisabled")
+            return {**told, **dict(zip(names, self.queues[path], strict=True)), "queues": None}
+        n_above = path.count(".") + 1
+        parts = [one.split(".") for one in self.queues if one.startswith(f"{path}.")]
+        below = dict.fromkeys(".".join(one[: n_above + 1]) for one in parts)
+        return {**told, "queues": {"queue": [self._below(one) for one in below]}}
 
 
 @contextmanager

@@ -28,6 +28,9 @@ class ThriftLake:
         self.root = root
         self.asked: list[str] = []
         self.owner = "olga"
+        self.events: list[Any] = []
+        self.shows_events = True
+        """Whether whoever asks may read the notification log."""
 
     def write(self, table: str, part: str, size: int) -> None:
         """Write a partition's one file, with hidden ones beside it, and register it."""
@@ -84,6 +87,15 @@ class ThriftLake:
     def get_num_partitions_by_filter(self, db: str, name: str, text: str) -> int:
         assert text == ""
         return len(self.lake.partition_names(db, name))
+
+    def get_current_notificationEventId(self) -> Any:
+        if not self.shows_events:
+            raise ttypes.MetaException("User olga is not allowed to perform this API call")
+        return ttypes.CurrentNotificationEventId(max([e.eventId for e in self.events], default=0))
+
+    def get_next_notification(self, request: Any) -> Any:
+        found = [event for event in self.events if event.eventId > request.lastEvent]
+        return ttypes.NotificationEventResponse(found[: request.maxEvents])
 
     def get_partitions_statistics_req(self, request: Any) -> Any:
         assert request.colNames == [name for name, _ in COLUMNS]

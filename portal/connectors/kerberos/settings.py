@@ -54,12 +54,27 @@ class Kerberos:
         """Return the metastore's principal on a host."""
         return self.metastore_principal.replace("_HOST", host.lower())
 
-    def check_master(self, master: str, *, properties_file: str) -> None:
-        """Refuse Spark's standalone master where tokens would go to executors in clear text.
+    def check_master(self, master: str, *, properties_file: str, lake: str) -> None:
+        """Refuse a master where a lake's programs could not log in, or would do it unsafely.
 
         Raises:
-            ExternalFailure: `kerberos.standalone`.
+            ExternalFailure: `kerberos.kubernetes`, in both modes; `kerberos.standalone`, tokens
+                would go to executors in clear text.
         """
+        if master.startswith("k8s://"):
+            # In cluster mode Spark needs a right on secrets that the portal has not, and a driver
+            # looks for the keytab at its path on the portal's host; in client mode tokens go to
+            # executors as on a standalone master, into pods without the realm's configuration.
+            raise ExternalFailure(
+                "kerberos.kubernetes",
+                f"The lake '{lake}' has Kerberos, and programs of such a lake cannot run on "
+                f"Kubernetes ({master}): pods get neither the keytab nor the realm's "
+                "configuration. Set spark_master in lakes.json to yarn, to a standalone master "
+                "with spark_properties_file, or to local[*].",
+                service="spark",
+                retryable=False,
+                principal=self.principal,
+            )
         if not master.startswith("spark://"):
             return
         if problem := _problem_of(properties_file):

@@ -4,11 +4,13 @@ Changes nothing but one small file in the spool and in each backup root, which i
 """
 
 import getpass
+import re
 import socket
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -20,20 +22,28 @@ from portal.connectors.kerberos.tickets import seconds_left
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore import Metastore
 from portal.connectors.reach.name_nodes import check_principals
+from portal.connectors.reach.preemption import kinds_by_queue, preemption
 from portal.lake.errors import ExternalFailure, PortalError
 from portal.spark.masters.kubernetes import KubernetesApi
 from portal.spark.masters.resource_manager import ResourceManager
-from portal.spark.masters.settings import has_cluster, is_kubernetes
+from portal.spark.masters.settings import has_cluster, is_kubernetes, is_yarn
 from portal.spark.masters.standalone import check_properties_file
 
 _CONNECT_SECONDS = 10.0
 _PROBE = b"lakewarden check_lake\n"
 _NOBODY = "lw-check"
+_SPARK = "Spark master"
+_NO_LISTENER = (
+    "There are databases, but nothing writes the metastore's notification log, so changes by "
+    "others are not followed. Add org.apache.hive.hcatalog.listener.DbNotificationListener to "
+    "metastore.transactional.event.listeners in its configuration, and restart it."
+)
+_PATTERN = re.compile(r"[*?{\[]")
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How one system answered; `advice` is empty where it did as it should."""
+    """How one system answered."""
 
     system: str
     place: str
@@ -41,28 +51,34 @@ class Reach:
     seconds: float
     detail: str
     advice: str = ""
-
-    @property
-    def is_reached(self) -> bool:
-        """Whether the system answered as it should."""
-        return not self.advice
+    """What to do; empty where nothing is. A system that was reached may need something, too."""
+    is_reached: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
     as_whom: str
     detail: str
+    advice: str = ""
 
 
-def check_lake(config: LakeConfig) -> list[Reach]:
-    """Ask every system of a lake, one after the other; none that fails keeps the others away."""
-    return [_asked(*probe) for probe in _probes(config)]
+def check_lake(config: LakeConfig, *, acting: Iterable[str] = ()) -> list[Reach]:
+    """Ask every system of a lake, one after the other; none that fails keeps the others away.
+
+    `acting`: the kinds of run that change the lake, whose queues are looked at where YARN answers.
+    """
+    found = [_asked(*probe) for probe in _probes(config)]
+    if is_yarn(config) and all(row.is_reached for row in found if row.system == _SPARK):
+        for queue, kinds in kinds_by_queue(config, acting).items():
+            found.append(_asked("Queue", queue, partial(_queue, config, queue, kinds)))
+    return found
 
 
 def _probes(config: LakeConfig) -> Iterator[tuple[str, str, Callable[[], _Answer]]]:
     if (kerberos := config.kerberos) is not None:
         yield "Kerberos ticket", kerberos.keytab, lambda: _ticket(kerberos)
     yield "Metastore", config.metastore_uri, lambda: _metastore(config)
+    yield "Notification log", config.metastore_uri, lambda: _notification_log(config)
     database = config.metastore_db
     place = f"{database.host}:{database.port}/{database.database}"
     yield "Metastore database", place, lambda: _database(config)
@@ -74,11 +90,15 @@ def _probes(config: LakeConfig) -> Iterator[tuple[str, str, Callable[[], _Answer
     yield "Spool", config.spool, lambda: _written(config, config.spool)
     for root in config.backup_roots:
         yield "Backup root", root, partial(_written, config, root)
-    yield "Spark master", config.spark_master, lambda: _spark(config)
+    yield _SPARK, config.spark_master, lambda: _spark(config)
     if is_kubernetes(config):
         yield "Applications", config.spark_master, lambda: _pods(config)
     if has_cluster(config) and config.spark_python:
         yield "Packed Python", config.spark_python, lambda: _packed_python(config)
+    for jar in filter(_is_looked_for, config.spark_jars):
+        yield "Spark jar", jar, partial(_jar, config, jar)
+    if _is_looked_for(archive := config.spark_conf.get("spark.yarn.archive", "")):
+        yield "Spark archive", archive, lambda: _jar(config, archive)
 
 
 def _asked(system: str, place: str, ask: Callable[[], _Answer]) -> Reach:
@@ -87,9 +107,9 @@ def _asked(system: str, place: str, ask: Callable[[], _Answer]) -> Reach:
         answer = ask()
     except PortalError as error:
         seconds = time.monotonic() - began
-        return Reach(system, place, "", seconds, error.code, error.message)
+        return Reach(system, place, "", seconds, error.code, error.message, is_reached=False)
     seconds = time.monotonic() - began
-    return Reach(system, place, answer.as_whom, seconds, answer.detail)
+    return Reach(system, place, answer.as_whom, seconds, answer.detail, answer.advice)
 
 
 def _ticket(kerberos: Kerberos) -> _Answer:
@@ -101,6 +121,34 @@ def _metastore(config: LakeConfig) -> _Answer:
     with Metastore.connect(config) as metastore:
         n_databases = len(metastore.databases())
     return _Answer(_who(config), f"databases: {n_databases:,}")
+
+
+def _notification_log(config: LakeConfig) -> _Answer:
+    """Read the newest event as the follower does."""
+    try:
+        with Metastore.connect(config) as metastore:
+            newest = metastore.current_notification_id()
+            events = metastore.notifications_after(max(newest - 1, 0), 1)
+            is_new = set(metastore.databases()) <= {"default"}
+    except ExternalFailure as error:
+        if error.code != "metastore.refused":
+            raise
+        raise ExternalFailure(
+            "check.no_log",
+            f"The notification log is not shown to {_who(config)}, so changes by others are not "
+            f"followed. {error.message}. Set hive.metastore.event.db.notification.api.auth to "
+            "false in the metastore's configuration, or make this account a proxy user there "
+            "(hadoop.proxyuser.*), and restart the metastore.",
+            service="metastore",
+            retryable=False,
+        ) from error
+    if not newest:
+        advice = "" if is_new else _NO_LISTENER
+        return _Answer(_who(config), "no event was ever written", advice)
+    if not events:
+        return _Answer(_who(config), f"the newest, event {newest:,}, was cleaned away since")
+    at = datetime.fromtimestamp(events[0].eventTime, tz=UTC)
+    return _Answer(_who(config), f"event {newest:,} of {at:%Y-%m-%d %H:%M} UTC is the newest")
 
 
 def _database(config: LakeConfig) -> _Answer:
@@ -178,7 +226,9 @@ def _written(config: LakeConfig, place: str) -> _Answer:
 def _spark(config: LakeConfig) -> _Answer:
     master = config.spark_master
     if config.kerberos is not None:
-        config.kerberos.check_master(master, properties_file=config.spark_properties_file)
+        config.kerberos.check_master(
+            master, properties_file=config.spark_properties_file, lake=str(config.lake)
+        )
     check_properties_file(config)
     if master.startswith("local"):
         return _Answer(_who(config), "runs on the workers' hosts")
@@ -205,6 +255,10 @@ def _yarn(config: LakeConfig) -> _Answer:
     return _Answer(f"{manager.user or getpass.getuser()} (not verified)", detail)
 
 
+def _queue(config: LakeConfig, queue: str, kinds: Sequence[str]) -> _Answer:
+    return _Answer("", *preemption(config, queue, kinds))
+
+
 def _pods(config: LakeConfig) -> _Answer:
     """Ask for pods by a tag, as runs do."""
     KubernetesApi.of(config).tagged(_NOBODY)
@@ -225,6 +279,31 @@ def _packed_python(config: LakeConfig) -> _Answer:
             retryable=False,
         )
     return _Answer("", f"{found.size:,} bytes, of {found.owner}")
+
+
+def _is_looked_for(place: str) -> bool:
+    """Whether a driver's file can be seen from here: not on nodes alone, and no pattern."""
+    return place.startswith(("hdfs:", "file:", "/")) and not _PATTERN.search(place)
+
+
+def _jar(config: LakeConfig, place: str) -> _Answer:
+    """Look for a file that drivers are given, and read of it."""
+    path = config.path(f"file:{place}" if place.startswith("/") else place)
+    fs = open_file_system(path, config=config, acls=False)
+    found = fs.status(path)
+    if found is not None and found.is_dir:
+        problem = "is a directory"
+    elif found is not None and fs.read(path, n_bytes=1):
+        return _Answer("", f"{found.size:,} bytes, of {found.owner}")
+    else:
+        problem = "is not there" if found is None else "is empty"
+    raise ExternalFailure(
+        "check.no_jar",
+        f"{path} {problem}, so no driver would start or find its classes. Put it there, or correct "
+        "spark_jars or spark.yarn.archive in lakes.json.",
+        service="filesystem",
+        retryable=False,
+    )
 
 
 def _connect(host: str, port: int, *, service: str) -> None:

@@ -25,6 +25,7 @@ _WEB = f"{_MANAGER}webapp."
 # Hadoop's own, for members of which only the host is named.
 _PORTS = {"http": 8088, "https": 8090}
 _UNAUTHORIZED, _FORBIDDEN = 401, 403
+_CAPACITY = "capacityScheduler"
 _LOGS = re.compile(
     r"(?P<node>https?://[^/]+)/node/containerlogs/(?P<container>container_\w+)/[^/]*"
 )
@@ -46,6 +47,16 @@ class Service:
     version: str
     is_proven: bool
     """Whether it asked for a proof of the name, and took it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A queue that takes applications, and whether YARN may take their containers away again."""
+
+    path: str
+    yields_to_queues: bool
+    yields_within: bool
+    """To applications in the same queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +118,15 @@ class ResourceManager:
             version=str(told.get("resourceManagerVersion", "")),
             is_proven="Authorization" in answer.request.headers,
         )
+
+    def queues(self) -> list[Queue] | None:
+        """Return the queues of its CapacityScheduler; None: another scheduler, which does not say.
+
+        Where YARN takes nothing away from anybody, it says so of each queue.
+        """
+        told = self._ask("GET", "scheduler").json()
+        root = (told.get("scheduler") or {}).get("schedulerInfo") or {}
+        return list(_queues_below(root, "root")) if root.get("type") == _CAPACITY else None
 
     def tagged(self, tag: str) -> list[Application]:
         """Return the applications that were submitted with a tag, the newest last."""
@@ -272,6 +292,19 @@ def _addresses(properties: Mapping[str, str]) -> Iterator[str]:
             yield f"{scheme}://{address}"
         elif host := properties.get(f"{_MANAGER}hostname{suffix}"):
             yield f"{scheme}://{host}:{_PORTS[scheme]}"
+
+
+def _queues_below(row: Mapping[str, Any], path: str) -> Iterator[Queue]:
+    """Yield the queues of a part of the tree that take applications; only these have the words."""
+    if "preemptionDisabled" in row:
+        yield Queue(
+            path=path,
+            yields_to_queues=not row["preemptionDisabled"],
+            yields_within=not row.get("intraQueuePreemptionDisabled", True),
+        )
+    for below in (row.get("queues") or {}).get("queue") or []:
+        # Old releases do not say the path.
+        yield from _queues_below(below, f"{path}.{below['queueName']}")
 
 
 def _application(row: Mapping[str, Any]) -> Application:

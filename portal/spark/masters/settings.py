@@ -17,6 +17,7 @@ NAMESPACE, DEFAULT_NAMESPACE = "spark.kubernetes.namespace", "default"
 TAG_LABEL = "lakewarden-tag"
 """The label of pods that has a run's tag."""
 _PYTHON = "python"
+_QUEUE, _YARNS_OWN_QUEUE = "spark.yarn.queue", "default"
 
 
 def is_local(config: LakeConfig) -> bool:
@@ -67,6 +68,11 @@ def queue_of(config: LakeConfig, kind: str) -> str:
     return config.spark_queues.get(kind, config.spark_queues.get(ANY_KIND, ""))
 
 
+def submitted_queue(config: LakeConfig, kind: str) -> str:
+    """Return the queue of YARN that spark-submit names for a kind of run."""
+    return config.spark_conf.get(_QUEUE) or queue_of(config, kind) or _YARNS_OWN_QUEUE
+
+
 def _with(config: LakeConfig, first: Mapping[str, str], prefix: str) -> LakeConfig:
     conf = {**first, **config.spark_conf}
     if is_deployed(config):
@@ -84,7 +90,7 @@ def _yarn(config: LakeConfig, kind: str) -> dict[str, str]:
     if not is_deployed(config):
         settings["spark.pyspark.driver.python"] = sys.executable
     if queue := queue_of(config, kind):
-        settings["spark.yarn.queue"] = queue
+        settings[_QUEUE] = queue
     if config.spark_python:
         settings["spark.yarn.dist.archives"] = f"{config.spark_python}#{_PYTHON}"
     return settings

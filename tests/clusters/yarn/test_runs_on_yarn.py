@@ -15,6 +15,7 @@ from portal.access.lakes import get_lake
 from portal.access.models import User
 from portal.connectors.lake_config import LakeConfig
 from portal.connectors.metastore_db import PASSWORD_VARIABLE
+from portal.connectors.reach.lake_check import check_lake
 from portal.runs.domain import RunState
 from portal.runs.execution.applications import applications_of
 from portal.runs.execution.takeover import watch
@@ -22,7 +23,7 @@ from portal.runs.kinds.registry import RunKind
 from portal.runs.models import Run
 from portal.runs.records.spools import log_file, open_spool
 from portal.runs.requests.services import run_cancel
-from stack.servers.yarn import CLOSED, YarnCluster
+from stack.servers.yarn import CLOSED, PREEMPTED, YarnCluster
 from tests.clusters.yarn.conftest import govern
 from tests.clusters.yarn.drop_kind import Drop, ended, polled_until, started
 from tests.support.act_lake import ActLake
@@ -96,6 +97,20 @@ def test_a_drop_in_cluster_mode_outlives_its_launcher_and_the_launchers_host(
     assert any(path.name == "launch_container.sh" for path in kept)
     assert not [path for path in kept if secret.encode() in path.read_bytes()]
     assert secret not in log_file(run).read_text()
+
+
+def test_queues_are_told_whose_applications_may_lose_their_containers(
+    client_mode: LakeConfig,
+) -> None:
+    queues = {"a": "governance", "b": PREEMPTED, "c": f"root.{PREEMPTED}", "d": "nowhere"}
+    found = check_lake(replace(client_mode, spark_queues=queues), acting=queues)
+    rows = {row.place: row for row in found if row.system == "Queue"}
+    assert all(row.is_reached for row in rows.values())
+    assert rows["governance"].advice == ""
+    setting = f"yarn.scheduler.capacity.root.{PREEMPTED}.disable_preemption to true"
+    assert setting in rows[PREEMPTED].advice
+    assert setting in rows[f"root.{PREEMPTED}"].advice
+    assert "has no queue 'nowhere'" in rows["nowhere"].advice
 
 
 def test_a_cancelled_scan_is_killed_on_yarn_by_its_tag(

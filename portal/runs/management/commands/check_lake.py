@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from portal.access.lakes import all_lakes, get_lake
 from portal.connectors.reach.lake_check import Reach, check_lake
 from portal.lake.errors import PortalError
+from portal.runs.kinds.registry import all_kinds
 
 _TITLES = ("system", "reached", "as whom", "seconds", "place", "detail")
 _WIDTH = 96
@@ -30,23 +31,27 @@ class Command(BaseCommand):
             lakes = [get_lake(options["lake"])] if options["lake"] else list(all_lakes().values())
         except PortalError as error:
             raise CommandError(error.message) from error
-        n_failed = 0
+        acting = [kind.name for kind in all_kinds() if kind.acting and kind.job]
+        n_failed = n_warned = 0
         for config in lakes:
-            found = check_lake(config)
+            found = check_lake(config, acting=acting)
             n_failed += sum(not row.is_reached for row in found)
             self.stdout.write(f"Lake {config.lake}")
             for line in table(found):
                 self.stdout.write(line)
+            n_warned += sum(row.is_reached and bool(row.advice) for row in found)
+        if n_warned:
+            self.stdout.write(f"Warnings: {n_warned:,}. What to do stands below each.")
         if n_failed:
             raise CommandError(f"Not reached: {n_failed:,}. What to do stands below each.")
 
 
 def table(found: Sequence[Reach]) -> list[str]:
-    """Return the lines of a table; below a system that was not reached is what to do."""
+    """Return the lines of a table; what to do stands below a failure or a warning."""
     rows = [
         (
             row.system,
-            "yes" if row.is_reached else "NO",
+            _word(row),
             row.as_whom or "-",
             f"{row.seconds:.1f}",
             row.place,
@@ -63,5 +68,13 @@ def table(found: Sequence[Reach]) -> list[str]:
     lines = [line(_TITLES), line(["-" * width for width in widths])]
     for reach, row in zip(found, rows, strict=True):
         lines.append(line(row))
-        lines += [f"    {part}" for part in wrap(reach.advice, _WIDTH)]
+        # Paths and names of settings are copied from here.
+        parts = wrap(reach.advice, _WIDTH, break_long_words=False, break_on_hyphens=False)
+        lines += [f"    {part}" for part in parts]
     return lines
+
+
+def _word(row: Reach) -> str:
+    if not row.is_reached:
+        return "NO"
+    return "warning" if row.advice else "yes"

@@ -10,7 +10,7 @@ from requests import PreparedRequest
 
 from portal.lake.errors import ExternalFailure
 from portal.lake.ids import LakeId
-from portal.spark.masters.resource_manager import Proof, ResourceManager
+from portal.spark.masters.resource_manager import Proof, Queue, ResourceManager
 from tests.support.fake_yarn import FakeYarn, fake_yarn
 from tests.support.lakes import local_lake
 
@@ -165,3 +165,22 @@ def test_a_host_alone_means_hadoop_s_own_port(
 ) -> None:
     with pytest.raises(ExternalFailure, match=f"{place}: ConnectionError"):
         manager_of(tmp_path, **properties).tagged(TAG)
+
+
+def test_queues_that_take_applications_are_told_with_their_paths(tmp_path: Path) -> None:
+    with fake_yarn() as yarn:
+        manager = manager_of(tmp_path, **{"webapp.address": yarn.address})
+        assert manager.queues() == [
+            Queue("root.default", yields_to_queues=False, yields_within=False)
+        ]
+        yarn.queues = {"root.etl.a": (False, True), "root.etl.b": (True, False)}
+        assert manager.queues() == [
+            Queue("root.etl.a", yields_to_queues=True, yields_within=False),
+            Queue("root.etl.b", yields_to_queues=False, yields_within=True),
+        ]
+        yarn.scheduler = "fairScheduler"
+        assert manager.queues() is None
+        yarn.status = 503
+        with pytest.raises(ExternalFailure) as found:
+            manager.queues()
+        assert found.value.code == "yarn.unreachable"

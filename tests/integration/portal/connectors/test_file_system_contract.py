@@ -76,6 +76,8 @@ def test_a_new_file_is_whole_and_never_written_twice(place: Place) -> None:
         fs.write_new(base.child(ODD), b"second")
     assert code_of(error) == "fs.exists"
     assert fs.read(base.child(ODD)) == b"first"
+    assert fs.read(base.child(ODD), n_bytes=2) == b"fi"
+    assert fs.read(base.child(ODD), n_bytes=9) == b"first"
     fs.replace(base.child(ODD), b"")
     assert fs.read(base.child(ODD)) == b""
     for write in (fs.write_new, fs.replace):

@@ -53,7 +53,7 @@ def _settings(lake: LakeConfig, tmp_path: Path) -> dict[str, str]:
     return dict(text.split("=", 1) for text in confs)
 
 
-@pytest.mark.parametrize("master", ["local[2]", "yarn", "k8s://https://api:6443"])
+@pytest.mark.parametrize("master", ["local[2]", "yarn"])
 def test_every_master_that_passes_on_tokens_gets_the_log_in(
     lake: LakeConfig, tmp_path: Path, master: str
 ) -> None:
@@ -65,6 +65,22 @@ def test_every_master_that_passes_on_tokens_gets_the_log_in(
     assert settings[f"{hive}.sasl.enabled"] == "true"
     assert settings[f"{hive}.kerberos.principal"] == "hive/meta.example.com@EXAMPLE.COM"
     assert settings["spark.hadoop.dfs.data.transfer.protection"] == "privacy"
+
+
+@pytest.mark.parametrize("mode", ["client", "cluster"])
+def test_kubernetes_is_refused_with_the_masters_that_work(
+    lake: LakeConfig, tmp_path: Path, mode: str
+) -> None:
+    conf = {"spark.submit.deployMode": mode}
+    pods = replace(lake, spark_master="k8s://https://api:6443", spark_conf=conf)
+    with pytest.raises(ExternalFailure) as found:
+        _argv(pods, tmp_path)
+    assert found.value.code == "kerberos.kubernetes"
+    assert not found.value.retryable
+    for word in ("'main'", "Kubernetes (k8s://https://api:6443)", "spark_master", "yarn", "local"):
+        assert word in found.value.message
+    settings = _settings(replace(pods, kerberos=None), tmp_path)
+    assert settings["spark.submit.deployMode"] == mode
 
 
 def test_options_of_the_lakes_own_stay_beside_the_realm(lake: LakeConfig, tmp_path: Path) -> None:
