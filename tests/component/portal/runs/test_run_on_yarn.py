@@ -312,7 +312,8 @@ def test_a_driver_on_yarn_writes_the_portal_s_form_and_its_page_shows_it_as_text
     yarn.has(run.tag, "RUNNING")
     watch(now=now + timedelta(seconds=31))
     run.refresh_from_db()
-    said = logging.LogRecord("lw", logging.INFO, "x.py", 1, 'read "a"\npassword=hunter2', None, None)
+    words = 'read "a"\npassword=hunter2'
+    said = logging.LogRecord("lw", logging.INFO, "x.py", 1, words, None, None)
     spool.write_output("stdout", f"of the JVM\n{JsonLine().format(said)}\n".encode())
     spool.write_manifest({"outcome": "done", "error": None, "result": {}})
     yarn.has(run.tag, "FINISHED")
