@@ -21,9 +21,9 @@ def read_settings() -> set[str]:
 def variables(source: str) -> Iterator[str]:
     """Yield each text that is a variable's name, wherever it stands: some are constants first."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if _VARIABLE.fullmatch(node.value):
-                yield node.value
+        text = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(text, str) and _VARIABLE.fullmatch(text):
+            yield text
 
 
 def test_a_variable_that_is_read_through_a_constant_is_found() -> None:
