@@ -110,7 +110,8 @@ def test_a_run_without_a_captured_log_says_why_and_is_not_linked(people: People)
 
 def test_secrets_are_out_of_page_api_download_and_last_words(people: People) -> None:
     run = make_run(
-        people.owner, f"x {PASSWORD}\njdbc:mysql://hive:hunter2@db/hive\nkey.token=opensesame\nplain\n"
+        people.owner,
+        f"x {PASSWORD}\njdbc:mysql://hive:hunter2@db/hive\nkey.token=opensesame\nplain\n",
     )
     texts = [shown(people.owner, address) for address in (page(run), api(run))]
     texts += [shown(people.owner, page(run) + "?format=text"), str(manifest_of(run)["log"])]
