@@ -14,7 +14,7 @@ from django.utils import timezone
 from portal.access.gauges import Gauge, Sample
 from portal.access.lakes import all_lakes
 from portal.approvals.models import Approval
-from portal.audit.anchors import newest_anchor
+from portal.audit.anchors import anchored_at
 from portal.audit.models import AuditHead
 from portal.events.models import EventAlarm, EventPosition
 from portal.notices.models import Notice
@@ -200,9 +200,9 @@ def _audit_length() -> Iterator[Sample]:
 
 
 def _anchor_age() -> Iterator[Sample]:
-    newest = newest_anchor()
-    if newest is not None:
-        yield {}, _age(newest.taken_at)
+    at = anchored_at()
+    if at is not None:
+        yield {}, _age(at)
 
 
 def _places() -> QuerySet[EventPosition]:

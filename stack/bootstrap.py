@@ -8,6 +8,7 @@ and how long it took, and does nothing when its result is there.
 import hashlib
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,9 @@ PYTHON = VENV / "bin" / "python"
 LOCKS = (REPO / "requirements.lock", REPO / "requirements-dev.lock")
 """What the portal runs on, and what its tests and the demo's servers need beside it."""
 STAMP = VENV / ".lock-sha256"
+KUBERNETES = REPO / "var" / "jars" / "kubernetes"
+GO = (1, 24)
+"""The least version that stack/kubernetes/go.mod takes."""
 UV = "uv==0.13.9"
 POLICY = Path("/usr/sbin/policy-rc.d")
 USAGE = """Usage: ./lakewarden COMMAND
@@ -48,6 +52,13 @@ class Tool(NamedTuple):
     is_there: Callable[[], bool]
     package: str
     commands: frozenset[str]
+    source: str = ""
+    """How it is installed where Debian 12 has none that is new enough; it then has no package."""
+
+    @property
+    def remedy(self) -> str:
+        """What a person does about it."""
+        return self.source or f"apt-get install {self.package}"
 
 
 def _on_path(*names: str) -> Callable[[], bool]:
@@ -59,33 +70,62 @@ def _has_ensurepip() -> bool:
     return VENV.is_dir() or importlib.util.find_spec("ensurepip") is not None
 
 
+def _can_build_kubernetes() -> bool:
+    """Whether its programs are built already, or there is a Go that builds them."""
+    if all((KUBERNETES / name).is_file() for name in ("etcd", "apiserver")):
+        return True
+    go = shutil.which("go")
+    if go is None:
+        return False
+    done = subprocess.run([go, "version"], check=False, capture_output=True, text=True)
+    found = re.search(r"\bgo(\d+)\.(\d+)", done.stdout)
+    return found is not None and tuple(map(int, found.groups())) >= GO
+
+
 BOTH = frozenset({"demo", "test", "check"})
 SERVED = frozenset({"demo", "test"})
 TESTS = frozenset({"test"})
+CLUSTERS = frozenset({"test clusters"})
 TOOLS: tuple[Tool, ...] = (
     Tool("Python's venv module", _has_ensurepip, "python3.11-venv", BOTH),
     Tool("a JDK 17 (javac)", _on_path("javac"), "openjdk-17-jdk-headless", BOTH),
     Tool("Maven (mvn)", _on_path("mvn"), "maven", BOTH),
     Tool("MariaDB's server (mariadbd)", _on_path("mariadbd"), "mariadb-server", SERVED),
     Tool("Chromium", _on_path("chromium"), "chromium", TESTS),
+    Tool(
+        f"Go {GO[0]}.{GO[1]} or newer (go)",
+        _can_build_kubernetes,
+        "",
+        CLUSTERS,
+        "unpack https://go.dev/dl into /usr/local, and add /usr/local/go/bin to PATH",
+    ),
 )
 
 
-def missing_tools(command: str) -> list[Tool]:
-    """Return the tools that a command needs and this machine lacks."""
-    return [tool for tool in TOOLS if command in tool.commands and not tool.is_there()]
+def needs(arguments: Sequence[str]) -> frozenset[str]:
+    """Return the names by which tools say that a command line needs them: `test clusters`."""
+    command, *tiers = arguments
+    return frozenset({command, *(f"{command} {tier}" for tier in tiers)})
+
+
+def missing_tools(needed: frozenset[str]) -> list[Tool]:
+    """Return the tools that a command line needs and this machine lacks."""
+    return [tool for tool in TOOLS if needed & tool.commands and not tool.is_there()]
 
 
 def doctor() -> int:
-    """Name each tool: there, or the command that installs it."""
+    """Name each tool: there, or the command that installs it.
+
+    Return 1 where one is missing that more than an opt-in tier of tests needs.
+    """
     n_missing = 0
     for tool in TOOLS:
         if tool.is_there():
             print(f"  ok       {tool.title}")
         else:
-            n_missing += 1
+            n_missing += bool(tool.commands & BOTH)
             needed = " and ".join(sorted(tool.commands))
-            print(f"  MISSING  {tool.title}, for {needed}: apt-get install {tool.package}")
+            print(f"  MISSING  {tool.title}, for {needed}: {tool.remedy}")
     packages = "installed" if _lock_is_installed() else "not installed yet; ./lakewarden demo does"
     print(f"  {'ok' if _lock_is_installed() else 'later':7}  Python packages: {packages}")
     return 1 if n_missing else 0
@@ -105,15 +145,15 @@ def _no_services() -> Iterator[None]:
         POLICY.unlink(missing_ok=True)
 
 
-def install_tools(command: str) -> bool:
+def install_tools(needed: frozenset[str]) -> bool:
     """Install what is missing by apt when that is possible; False if something stays missing."""
-    missing = missing_tools(command)
+    missing = missing_tools(needed)
     if not missing:
         return True
     packages = [tool.package for tool in missing]
-    if not can_install():
+    if not all(packages) or not can_install():
         for tool in missing:
-            print(f"Missing: {tool.title}. Install it: sudo apt-get install {tool.package}")
+            print(f"Missing: {tool.title}. Install it, as root: {tool.remedy}")
         return False
     is_done = apt_install(packages)
     importlib.invalidate_caches()
@@ -192,10 +232,10 @@ def keep_bytecode() -> None:
         os.environ["PYTHONPYCACHEPREFIX"] = str(REPO / "var" / "pycache")
 
 
-def set_up(command: str) -> bool:
+def set_up(needed: frozenset[str]) -> bool:
     """Run the set-up's steps in order; False at the first that fails."""
     steps: Sequence[tuple[str, Callable[[], bool]]] = (
-        ("system tools", lambda: install_tools(command)),
+        ("system tools", lambda: install_tools(needed)),
         ("Python packages", install_packages),
         ("jars and page assets", lambda: _module("stack.assets")),
         ("JVM functions, and Spark's classes in one file", build_java),
@@ -223,7 +263,7 @@ def main(arguments: Sequence[str]) -> int:
     elif command not in ("demo", "test", "check"):
         print(USAGE)
         return 0 if command in ("", "help", "-h", "--help") else 2
-    elif not set_up(command):
+    elif not set_up(needs(arguments)):
         return 1
     os.chdir(REPO)
     # No shell: this very process goes on, so that Ctrl-C reaches it.

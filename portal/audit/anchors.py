@@ -18,14 +18,16 @@ from pathlib import Path
 from typing import IO
 
 from django.conf import settings
+from django.core import signing
 
-from portal.audit.models import GENESIS, AuditEvent, AuditHead
+from portal.audit.models import GENESIS, AuditEvent, AuditHead, LastAnchor
 from portal.audit.services import chain_problem
 from portal.lake.errors import ExternalFailure, RuleViolation
 from portal.lake.reasons import check_reason
 
 RENEW_AFTER = timedelta(hours=24)
 _KEY_BYTES = 32
+_SALT = "portal.audit.anchored_at"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ def anchor_take(*, now: datetime) -> Anchor | None:
             raise RuleViolation("audit.broken", f"The audit record is broken: {problem}.")
         is_old = last is not None and now - last.taken_at >= RENEW_AFTER
         if last is not None and last.seq == head[0] and not is_old:
+            _note(last)  # once more, in case the database was away when it was taken
             return None
         return _write(file, anchors, head, now=now)
 
@@ -91,6 +94,19 @@ def anchors_verify() -> str:
     """
     with _opened() as file:
         return _problem(_read(file), _key())
+
+
+def anchored_at() -> datetime | None:
+    """Return when the head was last anchored on any host, None if it never was.
+
+    A time without the portal's signature counts as none: who writes the database alone cannot keep
+    an alarm from going off.
+    """
+    signed = LastAnchor.objects.values_list("signed", flat=True).first()
+    try:
+        return datetime.fromisoformat(signing.loads(signed, salt=_SALT)) if signed else None
+    except signing.BadSignature:
+        return None
 
 
 def newest_anchor() -> Anchor | None:
@@ -118,7 +134,14 @@ def _write(
     file.write(json.dumps(asdict(taken), sort_keys=True) + "\n")
     file.flush()
     os.fsync(file.fileno())
+    _note(taken)
     return taken
+
+
+def _note(taken: Anchor) -> None:
+    """Keep in the database when it was taken, for processes that may not read the file."""
+    signed = signing.dumps(taken.at, salt=_SALT)
+    LastAnchor.objects.update_or_create(name="main", defaults={"signed": signed})
 
 
 def _head() -> tuple[int, str]:

@@ -78,3 +78,16 @@ class AuditHead(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} at {self.seq}"
+
+
+class LastAnchor(models.Model):
+    """The one row that says when the head was last anchored, on whichever host that was.
+
+    The files of anchors are for the supervisors' account alone, and monitors ask the web process.
+    """
+
+    name = models.CharField(max_length=16, unique=True)
+    signed = models.CharField(max_length=200)
+
+    def __str__(self) -> str:
+        return self.name

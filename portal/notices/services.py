@@ -33,7 +33,7 @@ from portal.notices.addresses import address_problem
 from portal.notices.chat_messages import ChatMessage, chat_body
 from portal.notices.models import Notice, NoticeState
 from portal.notices.muting_links import one_click_headers
-from portal.notices.webhook import webhook_post
+from portal.notices.webhook import has_webhook, webhook_post
 from portal.reliability.claims import claim
 from portal.reliability.retry import backoff
 from portal.runs.outbox.services import outbox_add
@@ -108,7 +108,7 @@ def notice_queue(  # noqa: PLR0913 - the agreed interface names them all
 
 def webhook_queue(kind: str, *, lake: str, day: date, text: str, now: datetime) -> Notice | None:
     """Queue one line to the team's chat, once a kind and day; None where no webhook is set."""
-    if not settings.LAKEWARDEN_WEBHOOK_URL:
+    if not has_webhook():
         return None
     mail = Mail(subject=text.partition("\n")[0][:250], text=text)
     return notice_queue(kind, lake=lake, day=day, recipient=WEBHOOK, email="", mail=mail, now=now)

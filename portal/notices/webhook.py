@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from portal.lake.errors import ExternalFailure, RuleViolation
+from portal.servers.secret_files import secret_or_file
 
 TIMEOUT_SECONDS = 5.0
 _TRY_LATER = frozenset({408, 425, 429})
@@ -102,16 +103,27 @@ def resolve(host: str, port: int) -> list[str]:
     return [str(entry[4][0]).partition("%")[0] for entry in found]
 
 
+def has_webhook() -> bool:
+    """Whether the settings name a chat."""
+    return bool(settings.LAKEWARDEN_WEBHOOK_URL or settings.LAKEWARDEN_WEBHOOK_URL_FILE)
+
+
 def webhook_post(body: dict[str, Any], *, resolver: Resolver = resolve) -> None:
     """Send one message to the chat that the settings name.
 
     Raises:
         RuleViolation: the settings do not allow it.
         ExternalFailure: `webhook.refused`, `webhook.silent` (nothing was sent) or `webhook.lost`
-            (the answer was); `retryable` says whether later helps.
+            (the answer was), or the file of the address cannot be read; `retryable` says whether
+            later helps.
     """
-    target = webhook_target(
+    url = secret_or_file(
         settings.LAKEWARDEN_WEBHOOK_URL,
+        settings.LAKEWARDEN_WEBHOOK_URL_FILE,
+        setting="LAKEWARDEN_WEBHOOK_URL_FILE",
+    )
+    target = webhook_target(
+        url,
         hosts=settings.LAKEWARDEN_WEBHOOK_HOSTS,
         allow_plain=settings.LAKEWARDEN_WEBHOOK_PLAIN,
     )

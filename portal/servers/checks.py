@@ -84,6 +84,8 @@ def _named_files() -> Iterator[tuple[str, str]]:
         "LAKEWARDEN_REDIS_KEY": settings.LAKEWARDEN_REDIS_KEY,
         "LAKEWARDEN_SMTP_PASSWORD_FILE": settings.LAKEWARDEN_SMTP_PASSWORD_FILE,
         "LAKEWARDEN_CALLBACK_SECRET_FILE": settings.LAKEWARDEN_CALLBACK_SECRET_FILE,
+        "LAKEWARDEN_WEBHOOK_URL_FILE": settings.LAKEWARDEN_WEBHOOK_URL_FILE,
+        "LAKEWARDEN_INCIDENT_WEBHOOK_URL_FILE": settings.LAKEWARDEN_INCIDENT_WEBHOOK_URL_FILE,
     }
     for setting, file in named.items():
         if file:

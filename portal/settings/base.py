@@ -199,10 +199,13 @@ LAKEWARDEN_DRIVER_LOG_URL = driver_log_template(os.environ.get("LAKEWARDEN_DRIVE
 
 # A message for each report or alarm to a chat, by an incoming webhook; empty = none.
 LAKEWARDEN_WEBHOOK_URL = os.environ.get("LAKEWARDEN_WEBHOOK_URL", "")
+LAKEWARDEN_WEBHOOK_URL_FILE = os.environ.get("LAKEWARDEN_WEBHOOK_URL_FILE", "")
 LAKEWARDEN_WEBHOOK_SHAPE = os.environ.get("LAKEWARDEN_WEBHOOK_SHAPE", "slack")
 LAKEWARDEN_WEBHOOK_HOSTS = listed("LAKEWARDEN_WEBHOOK_HOSTS")
 LAKEWARDEN_WEBHOOK_NETWORKS = listed("LAKEWARDEN_WEBHOOK_NETWORKS")
 LAKEWARDEN_WEBHOOK_PLAIN = os.environ.get("LAKEWARDEN_WEBHOOK_PLAIN", "") == "1"
+# A folder with a file for each password of captured sources and Kafka; empty = only variables.
+LAKEWARDEN_CAPTURE_PASSWORD_DIR = os.environ.get("LAKEWARDEN_CAPTURE_PASSWORD_DIR", "")
 # Days until a released ticket for a change of schema expires; hosts that may be told of tickets.
 LAKEWARDEN_CDC_TICKET_DAYS = int(os.environ.get("LAKEWARDEN_CDC_TICKET_DAYS", "14"))
 LAKEWARDEN_CALLBACK_HOSTS = listed("LAKEWARDEN_CALLBACK_HOSTS")
@@ -212,6 +215,7 @@ LAKEWARDEN_CALLBACK_SECRET_FILE = os.environ.get("LAKEWARDEN_CALLBACK_SECRET_FIL
 LAKEWARDEN_INCIDENT_HOURS = tuple(map(int, listed("LAKEWARDEN_INCIDENT_HOURS", "8,24,72")))
 LAKEWARDEN_INCIDENT_DAYS = int(os.environ.get("LAKEWARDEN_INCIDENT_DAYS", "400"))
 LAKEWARDEN_INCIDENT_WEBHOOK_URL = os.environ.get("LAKEWARDEN_INCIDENT_WEBHOOK_URL", "")
+LAKEWARDEN_INCIDENT_WEBHOOK_URL_FILE = os.environ.get("LAKEWARDEN_INCIDENT_WEBHOOK_URL_FILE", "")
 
 # Requests a minute that a signed-in person and an API token may send to the API, per process.
 LAKEWARDEN_API_PER_MINUTE = int(os.environ.get("LAKEWARDEN_API_PER_MINUTE", "600"))

@@ -24,7 +24,7 @@ _KAFKA = {
     "servers": "bootstrap servers as host:port, several between commas",
     "topic": "topic of the changes; <topic>.headers and <topic>.schemas lie beside it",
     "user": "of a log-in by SASL; empty: without one",
-    "password-name": "the end of the variable LAKEWARDEN_CDC_PASSWORD_<NAME> of that log-in",
+    "password-name": "the file of its password, or the end of LAKEWARDEN_CDC_PASSWORD_<NAME>",
     "ssl-ca": "absolute path of a PEM file with the brokers' signer; empty: without TLS",
 }
 AT_THE_SHELL = Actor("shell", is_staff=True, is_admin=True, is_fresh=True)
@@ -45,7 +45,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--password-name",
             required=True,
-            help="the end of the variable LAKEWARDEN_CDC_PASSWORD_<NAME> that holds the password",
+            help="the file that has the password, or the end of LAKEWARDEN_CDC_PASSWORD_<NAME>",
         )
         parser.add_argument("--server-id", type=int, required=True)
         parser.add_argument("--patterns", required=True, help="tables, as in shop.orders,crm.*")

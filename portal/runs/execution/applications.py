@@ -165,8 +165,14 @@ def _driver_texts(run: Run) -> Iterator[bytes]:
         for name in OUTPUTS:
             text = spool.read_output(name)
             if has_died or not text:
-                text = cluster.driver_log(application, name, n_bytes=_LOG_BYTES) or text
+                served = cluster.driver_log(application, name, n_bytes=_LOG_BYTES)
+                text = _whole_lines(served) or text
             if text:
                 yield f"\n--- {name} of the driver, {application.id}\n".encode() + text + b"\n"
         if application.diagnostics:
             yield f"\n--- {cluster.name} on {application.id}\n{application.diagnostics}\n".encode()
+
+
+def _whole_lines(text: bytes) -> bytes:
+    """Return the lines without a first one that is cut: half a secret looks like none."""
+    return text[text.find(b"\n") + 1 :] if len(text) == _LOG_BYTES else text

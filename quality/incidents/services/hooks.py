@@ -15,11 +15,19 @@ from django.urls import reverse
 from portal.lake.errors import PortalError
 from portal.notices.callbacks import callback_again, callback_post, callback_target
 from portal.notices.webhook import Resolver, resolve
+from portal.servers.secret_files import secret_or_file
 from quality.models import IncidentEvent
 
 MOST_AT_ONCE = 100
 _SENDING = timedelta(minutes=5)
 """Who claims steps has so long to send them; then another does."""
+
+
+def has_hook() -> bool:
+    """Whether the settings name a program that steps are posted to."""
+    return bool(
+        settings.LAKEWARDEN_INCIDENT_WEBHOOK_URL or settings.LAKEWARDEN_INCIDENT_WEBHOOK_URL_FILE
+    )
 
 
 def incidents_post(lake: str, *, now: datetime, resolver: Resolver = resolve) -> int:
@@ -28,10 +36,9 @@ def incidents_post(lake: str, *, now: datetime, resolver: Resolver = resolve) ->
     Where the settings name no address any more, nothing is kept waiting.
     """
     waiting = IncidentEvent.objects.filter(lake=lake, hook_at__lte=now)
-    url = settings.LAKEWARDEN_INCIDENT_WEBHOOK_URL
     if not waiting.exists():
         return 0
-    if not url:
+    if not has_hook():
         waiting.update(hook_at=None)
         return 0
     events = _claimed(waiting, now=now)
@@ -40,6 +47,11 @@ def incidents_post(lake: str, *, now: datetime, resolver: Resolver = resolve) ->
     rows = IncidentEvent.objects.filter(pk__in=[one.pk for one in events])
     body = {"lake": lake, "events": [_body(one) for one in events]}
     try:
+        url = secret_or_file(
+            settings.LAKEWARDEN_INCIDENT_WEBHOOK_URL,
+            settings.LAKEWARDEN_INCIDENT_WEBHOOK_URL_FILE,
+            setting="LAKEWARDEN_INCIDENT_WEBHOOK_URL_FILE",
+        )
         target = callback_target(url, name="LAKEWARDEN_INCIDENT_WEBHOOK_URL")
         callback_post(target, body, resolver=resolver)
     except PortalError as error:

@@ -6,6 +6,7 @@ from django.conf import settings
 
 from portal.audit.services import audit_record
 from quality.incidents.domain.states import UNCLOSED, Action, Standing, State, Timing
+from quality.incidents.services.hooks import has_hook
 from quality.models import Incident, IncidentEvent
 
 BY_CHECKS, BY_SCHEDULE = "checks", "schedule"
@@ -48,7 +49,7 @@ def step(
         action=action.value,
         text=text,
         mail_at=now if is_mailed else None,
-        hook_at=now if settings.LAKEWARDEN_INCIDENT_WEBHOOK_URL else None,
+        hook_at=now if has_hook() else None,
     )
     audit_record(
         f"incident.{action.value}",

@@ -24,7 +24,7 @@ def _lakewarden(*arguments: str, var: Path, **environment: str) -> subprocess.Co
 
 def test_doctor_names_every_tool(tmp_path: Path) -> None:
     done = _lakewarden("doctor", var=tmp_path)
-    for word in ("venv", "JDK", "Maven", "MariaDB", "Chromium"):
+    for word in ("venv", "JDK", "Maven", "MariaDB", "Chromium", "Go 1.24"):
         assert word in done.stdout
 
 
@@ -56,7 +56,7 @@ def test_a_missing_tool_is_named_with_its_command() -> None:
     there = bootstrap.Tool("a needle", lambda: True, "needle", bootstrap.BOTH)
     before, bootstrap.TOOLS = bootstrap.TOOLS, (lacking, there)
     try:
-        assert bootstrap.missing_tools("demo") == [lacking]
+        assert bootstrap.missing_tools(bootstrap.needs(["demo"])) == [lacking]
         assert bootstrap.doctor() == 1
     finally:
         bootstrap.TOOLS = before

@@ -149,7 +149,9 @@ def test_the_portal_works_as_this_account(world: World, settings: Any, tmp_path:
     for turn in (trimming.trim, trimming.trim_logs, watchdog, schedule, anchoring.anchor):
         turn(now)
     assert client.get("/readyz").json()["checks"]["database"]["ok"]
-    assert "lakewarden_audit_events" in client.get("/metrics").content.decode()
+    numbers = client.get("/metrics").content.decode()
+    assert "lakewarden_audit_events" in numbers
+    assert "\nlakewarden_audit_anchor_age_seconds " in numbers
     assert AuditEvent.objects.filter(action="plan.approved").exists()
     out = io.StringIO()
     call_command("verify_audit", stdout=out)

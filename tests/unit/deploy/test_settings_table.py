@@ -1,22 +1,34 @@
 """Tests that docs/deploy.md names every setting of the site, and no other."""
 
+import ast
 import re
+from collections.abc import Iterator
 
 from tests.unit.deploy.units import ROOT
 
 READ = (ROOT / "portal" / "settings", ROOT / "portal" / "serving.py")
-_READING = re.compile(r"(?:environ|environment|listed)\W[^\"]{0,12}\"(LAKEWARDEN_[A-Z_]+)\"")
-_TLS = re.compile(r"\": \"(LAKEWARDEN_[A-Z_]+)\"")
+_VARIABLE = re.compile(r"LAKEWARDEN_[A-Z_]+")
 
 
 def read_settings() -> set[str]:
     """Return every variable that the settings read."""
-    found: set[str] = set()
-    for place in READ:
-        for file in [place] if place.is_file() else place.glob("*.py"):
-            text = file.read_text(encoding="utf-8")
-            found |= set(_READING.findall(text)) | set(_TLS.findall(text))
-    return found
+    files = [
+        file for place in READ for file in ([place] if place.is_file() else place.glob("*.py"))
+    ]
+    return {name for file in files for name in variables(file.read_text(encoding="utf-8"))}
+
+
+def variables(source: str) -> Iterator[str]:
+    """Yield each text that is a variable's name, wherever it stands: some are constants first."""
+    for node in ast.walk(ast.parse(source)):
+        text = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(text, str) and _VARIABLE.fullmatch(text):
+            yield text
+
+
+def test_a_variable_that_is_read_through_a_constant_is_found() -> None:
+    source = 'NAME = "LAKEWARDEN_A"\nfound = os.environ.get(NAME, "LAKEWARDEN_ b")\n'
+    assert list(variables(source)) == ["LAKEWARDEN_A"]
 
 
 def test_every_setting_is_in_the_table() -> None:

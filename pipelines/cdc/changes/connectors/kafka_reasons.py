@@ -21,8 +21,8 @@ _CLIENT = b"lakewarden"
 _HANDSHAKE, _AUTHENTICATE, _METADATA = (17, 1), (36, 0), (3, 0)
 _UNKNOWN_MECHANISM = 33
 _AGAIN = (
-    "for the site, the workers and manage.py cdc_capture, start them again, and cancel the run "
-    "that applies changes: the next one has it."
+    "on the hosts of site, workers and manage.py cdc_capture, and cancel the run that applies "
+    "changes: the next one has it."
 )
 
 
@@ -152,7 +152,8 @@ def _refused(place: KafkaPlace, server: str, words: str) -> ExternalFailure:
     return _login(
         f"Kafka at {server} refused the log-in of {place.user!r} by {place.mechanism}: "
         f"{words.rstrip('.')}. Correct the user or the mechanism of the pipeline, or the password "
-        f"in {place.password_variable} {_AGAIN}"
+        f"(the file {place.password_name} of LAKEWARDEN_CAPTURE_PASSWORD_DIR, or "
+        f"{place.password_variable}) {_AGAIN}"
     )
 
 

@@ -27,7 +27,7 @@ class KafkaPlace(msgspec.Struct, frozen=True, omit_defaults=True):
     user: str = ""
     """Empty: without a log-in."""
     password_name: str = ""
-    """The environment variable LAKEWARDEN_CDC_PASSWORD_<this> holds the password."""
+    """A file of this name, or the environment variable LAKEWARDEN_CDC_PASSWORD_<this>, has it."""
     mechanism: str = MECHANISMS[0]
     ssl_ca: str = ""
     """Absolute path of a PEM file with the brokers' signer; empty: without TLS."""
@@ -54,9 +54,10 @@ class KafkaPlace(msgspec.Struct, frozen=True, omit_defaults=True):
         if found is None:
             raise RuleViolation(
                 "pipeline.password",
-                f"The environment variable {self.password_variable} is not set. Set it for the "
-                "site, the workers and manage.py cdc_capture, start them again, and cancel the run "
-                "that applies changes: the next one has it.",
+                f"The environment variable {self.password_variable} is not set, and "
+                f"LAKEWARDEN_CAPTURE_PASSWORD_DIR has no file {self.password_name}. Write the "
+                "password into that file on the hosts of site, workers and manage.py cdc_capture, "
+                "and cancel the run that applies changes: the next one has it.",
                 field="kafka_password_name",
             )
         return found
@@ -80,8 +81,8 @@ def check_place(place: KafkaPlace, *, has_topic: bool) -> None:
     if not _PASSWORD_NAME.match(place.password_name):
         raise _refused(
             "kafka_password_name",
-            "Name the end of the environment variable that holds the password, in A-Z, 0-9 and _: "
-            f"KAFKA for {VARIABLE_PREFIX}KAFKA.",
+            "Name the file or the end of the environment variable that has the password, in A-Z, "
+            f"0-9 and _: KAFKA for the file KAFKA, or {VARIABLE_PREFIX}KAFKA.",
         )
     if place.mechanism not in MECHANISMS:
         raise _refused("kafka_mechanism", f"Choose one of {', '.join(MECHANISMS)}.")

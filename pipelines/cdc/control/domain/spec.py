@@ -64,7 +64,7 @@ class PipelineSpec:
     port: int
     user: str
     password_name: str
-    """The environment variable LAKEWARDEN_CDC_PASSWORD_<this> holds the password."""
+    """A file of this name, or the environment variable LAKEWARDEN_CDC_PASSWORD_<this>, has it."""
     server_id: int
     patterns: tuple[str, ...]
     """`database.table`, with * for any signs: `shop.*`."""
@@ -103,7 +103,7 @@ class PipelineSpec:
 
     @property
     def password_variable(self) -> str:
-        """The environment variable that holds the password; the prefix keeps other secrets out."""
+        """The environment variable that may have it; the prefix keeps other secrets out."""
         return f"LAKEWARDEN_CDC_PASSWORD_{self.password_name}"
 
 
@@ -244,8 +244,8 @@ def _check_server(spec: PipelineSpec) -> None:
     if not _PASSWORD_NAME.match(spec.password_name):
         raise _refused(
             "password_name",
-            "Name the end of the environment variable that holds the password, in A-Z, 0-9 and "
-            "_: SHOP for LAKEWARDEN_CDC_PASSWORD_SHOP.",
+            "Name the file or the end of the environment variable that has the password, in A-Z, "
+            "0-9 and _: SHOP for the file SHOP, or LAKEWARDEN_CDC_PASSWORD_SHOP.",
         )
     if not 0 < spec.server_id <= MOST_SERVER_ID:
         raise _refused(

@@ -1,6 +1,5 @@
 """Says what the program that applies changes has to do, from what people want and have decided."""
 
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -24,6 +23,7 @@ from pipelines.cdc.control.domain.plans import (
 )
 from pipelines.cdc.control.domain.spec import SourceKind, TableType
 from pipelines.cdc.control.domain.states import Desired
+from pipelines.cdc.control.services.passwords import password_variables
 from pipelines.cdc.control.services.reports import schema_of
 from pipelines.cdc.control.services.sources import changelog_root, folder_of
 from pipelines.cdc.protecting.domain.protections import Protection
@@ -66,8 +66,7 @@ def orders_json(lake: str) -> dict[str, Any]:
 def passwords_of(lake: str) -> dict[str, str]:
     """Return the passwords that the program needs, by the variables in which it looks for them."""
     places = [row.spec.kafka for row in Pipeline.objects.filter(lake=lake)]
-    names = {place.password_variable for place in places if place and place.user}
-    return {name: os.environ[name] for name in sorted(names) if name in os.environ}
+    return password_variables(places)
 
 
 def plan_of(row: CapturedTable, stored: Iterable[SchemaChange], *ahead: DecidedSchema) -> TablePlan:

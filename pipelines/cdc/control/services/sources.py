@@ -1,13 +1,12 @@
 """Says how a pipeline's source and its changelog are reached."""
 
-import os
-
 from pipelines.cdc.capture.domain.config import SourceConfig
 from pipelines.cdc.capture.domain.repairs import Repair
 from pipelines.cdc.changes.connectors.directory_log import DirectoryLog
 from pipelines.cdc.changes.connectors.kafka_log import KafkaLog
 from pipelines.cdc.changes.domain.changelog import Changelog
 from pipelines.cdc.control.domain.spec import PipelineSpec
+from pipelines.cdc.control.services.passwords import kafka_password, password_of
 from pipelines.models import Pipeline, TableRepair
 from portal.access.lakes import get_lake
 from portal.connectors.filesystem import open_file_system
@@ -25,14 +24,16 @@ def source_config(
     """Return what a capture needs to know.
 
     Raises:
-        RuleViolation: `pipeline.password`, the environment variable is not set.
+        RuleViolation: `pipeline.password`, there is no password.
+        ExternalFailure: `config.secret_file`, its file cannot be read.
     """
-    password = os.environ.get(spec.password_variable)
+    password = password_of(spec.password_name)
     if password is None:
         raise RuleViolation(
             "pipeline.password",
-            f"The environment variable {spec.password_variable} is not set where the portal runs. "
-            "Set it for the site and for manage.py cdc_capture, and start them again.",
+            f"The environment variable {spec.password_variable} is not set where the portal runs, "
+            f"and LAKEWARDEN_CAPTURE_PASSWORD_DIR has no file {spec.password_name}. Write the "
+            "password into that file on the hosts of the site and of manage.py cdc_capture.",
             field="password_name",
         )
     return SourceConfig(
@@ -95,7 +96,7 @@ def open_changelog(pipeline: Pipeline) -> Changelog:
     """
     place = pipeline.spec.kafka
     if place and not pipeline.is_of_topics:
-        return KafkaLog(place, password=place.password(os.environ))
+        return KafkaLog(place, password=kafka_password(place))
     root = changelog_root(pipeline)
     config = get_lake(pipeline.lake)
     return DirectoryLog(open_file_system(root, config=config, acls=False), root)

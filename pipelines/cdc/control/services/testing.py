@@ -25,6 +25,7 @@ from pipelines.cdc.changes.domain.kafka_place import (
 )
 from pipelines.cdc.control.domain.kafka_findings import inferred, judge_changelog, judge_topics
 from pipelines.cdc.control.domain.spec import PipelineSpec, SourceKind
+from pipelines.cdc.control.services.passwords import kafka_password
 from pipelines.cdc.control.services.pipelines import check_may_name_servers
 from pipelines.cdc.control.services.sources import source_config
 from pipelines.cdc.protecting.domain.columns import check_table
@@ -43,7 +44,7 @@ def kafka_test(place: KafkaPlace, *, name: str) -> tuple[Finding, ...]:
     Raises:
         RuleViolation: the password is not there.
     """
-    client = KafkaClient(place, password=place.password(os.environ))
+    client = KafkaClient(place, password=kafka_password(place))
     headers = headers_topic(place.topic)
     try:
         facts = topic_facts(client, tuple(topics_of(place.topic)))
@@ -63,7 +64,7 @@ def topics_test(place: KafkaPlace, patterns: Sequence[str]) -> tuple[Finding, ..
     Raises:
         RuleViolation: the password is not there.
     """
-    client = KafkaClient(place, password=place.password(os.environ))
+    client = KafkaClient(place, password=kafka_password(place))
     try:
         facts = topic_facts(client, topics_there(topic_names(client), patterns))
     except ExternalFailure as error:
@@ -83,7 +84,7 @@ def topics_columns(place: KafkaPlace, patterns: Sequence[str], *, by: Actor) -> 
     check_may_name_servers(by)
     check_ca(place.ssl_ca, field="kafka_ssl_ca")
     check_place(place, has_topic=False)
-    client = KafkaClient(place, password=place.password(os.environ))
+    client = KafkaClient(place, password=kafka_password(place))
     found = topics_there(topic_names(client), patterns)
     return inferred(topic_sample(client, found[0])) if found else ()
 

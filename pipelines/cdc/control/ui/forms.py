@@ -55,7 +55,8 @@ class KafkaForm(forms.Form):
         label="Kafka: password",
         max_length=64,
         required=False,
-        help_text="KAFKA for the environment variable LAKEWARDEN_CDC_PASSWORD_KAFKA",
+        help_text="KAFKA for the file KAFKA of the passwords' folder, or the environment variable "
+        "LAKEWARDEN_CDC_PASSWORD_KAFKA",
     )
     kafka_mechanism = forms.ChoiceField(
         label="Kafka: mechanism of the log-in",
@@ -92,7 +93,8 @@ class ServerForm(KafkaForm):
     password_name = forms.CharField(
         label="Password",
         max_length=64,
-        help_text="SHOP for the environment variable LAKEWARDEN_CDC_PASSWORD_SHOP of the capture",
+        help_text="SHOP for the file SHOP of the passwords' folder, or the environment variable "
+        "LAKEWARDEN_CDC_PASSWORD_SHOP of the capture",
     )
     ssl_ca = forms.CharField(
         label="Certificate of the server's signer",

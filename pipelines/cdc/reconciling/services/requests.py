@@ -1,6 +1,5 @@
 """Says what the program that compares tables has to do."""
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +8,7 @@ import msgspec
 from pipelines.cdc.applying.domain.messages import PipelineOrder, TableOrder
 from pipelines.cdc.control.domain.states import Desired
 from pipelines.cdc.control.services.orders import orders_of
+from pipelines.cdc.control.services.passwords import kafka_password
 from pipelines.cdc.control.services.reports import schema_of
 from pipelines.cdc.control.services.sources import source_config
 from pipelines.cdc.reconciling.domain.messages import PASSWORD, Request, Server, Task
@@ -32,7 +32,7 @@ def passwords_of(run: Run) -> dict[str, str]:
     if row is None or row.is_of_topics:
         return {}
     place = row.spec.kafka
-    log_in = {place.password_variable: place.password(os.environ)} if place and place.user else {}
+    log_in = {place.password_variable: kafka_password(place)} if place and place.user else {}
     return {PASSWORD: source_config(row.spec).password, **log_in}
 
 

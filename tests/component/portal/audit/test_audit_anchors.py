@@ -10,9 +10,18 @@ import pytest
 from django.conf import settings as django_settings
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.test import Client
+from django.utils import timezone
 
-from portal.audit.anchors import Anchor, anchor_accept, anchor_take, anchors_verify, newest_anchor
-from portal.audit.models import GENESIS, AuditEvent, AuditHead
+from portal.audit.anchors import (
+    Anchor,
+    anchor_accept,
+    anchor_take,
+    anchored_at,
+    anchors_verify,
+    newest_anchor,
+)
+from portal.audit.models import GENESIS, AuditEvent, AuditHead, LastAnchor
 from portal.audit.services import audit_record, audit_verify, event_hash
 from portal.lake.errors import ExternalFailure, RuleViolation
 from portal.notices.models import Notice
@@ -180,6 +189,41 @@ def test_files_are_private_and_a_lost_one_is_said(settings: Any, now: datetime) 
     assert newest_anchor() is None
     with pytest.raises(CommandError, match="cannot be read"):
         verified()
+
+
+def test_web_tells_the_age_although_files_are_of_another_account(settings: Any) -> None:
+    gauge = "\nlakewarden_audit_anchor_age_seconds "
+    assert gauge not in Client().get("/metrics").content.decode()
+    note(1)
+    anchor_take(now=timezone.now() - 3 * HOUR)
+    # As the units have it: web's folder is another one, and it may not read that of workers.
+    settings.LAKEWARDEN_AUDIT_ANCHORS = Path("/proc/none/anchors")
+    settings.LAKEWARDEN_AUDIT_KEY_FILE = Path("/proc/none/key")
+    said = Client().get("/metrics").content.decode().partition(gauge)[2].partition("\n")[0]
+    assert float(said) == pytest.approx(3 * 3600, abs=120)
+
+
+def test_a_time_of_the_last_anchor_that_was_put_into_the_database_counts_as_none(
+    now: datetime,
+) -> None:
+    assert anchored_at() is None
+    note(1)
+    anchor_take(now=now)
+    assert anchored_at() == now.replace(microsecond=0)
+    row = LastAnchor.objects.get()
+    for forged in (f"x{row.signed}", now.isoformat(), ""):
+        LastAnchor.objects.update(signed=forged)
+        assert anchored_at() is None
+
+
+def test_the_time_is_kept_although_the_database_was_away_when_it_was_taken(now: datetime) -> None:
+    note(1)
+    anchor_take(now=now)
+    LastAnchor.objects.all().delete()
+    assert anchor_take(now=now + HOUR) is None
+    assert anchored_at() == now.replace(microsecond=0)
+    anchor_accept("restored from Monday", now=now + 2 * HOUR)
+    assert anchored_at() == (now + 2 * HOUR).replace(microsecond=0)
 
 
 def test_admins_get_the_head_once_a_day_and_a_break_at_once(people: People, now: datetime) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -143,6 +144,21 @@ def test_what_failed_is_shown_and_a_lost_answer_is_counted(
     notice.refresh_from_db()
     assert (notice.state, notice.n_repeats) == (NoticeState.FAILED, 1)
     assert notice.error == "127.0.0.1 answered 404."
+
+
+def test_an_address_in_a_file_counts_and_is_read_for_each_message(
+    chat: Chat, settings: Any, tmp_path: Path, now: datetime
+) -> None:
+    file = tmp_path / "webhook"
+    settings.LAKEWARDEN_WEBHOOK_URL = ""
+    settings.LAKEWARDEN_WEBHOOK_URL_FILE = str(file)
+    with pytest.raises(ExternalFailure, match="LAKEWARDEN_WEBHOOK_URL_FILE names cannot be read"):
+        webhook_post({"text": "none"}, resolver=here)
+    assert webhook_queue("daily", lake="main", day=TODAY, text="x", now=now) is not None
+    for path in ("/hook/former", "/hook/newer"):
+        file.write_text(f"http://127.0.0.1:{chat.port}{path}\n", encoding="utf-8")
+        webhook_post({"text": path}, resolver=here)
+    assert [path for path, _, _ in chat.lines] == ["/hook/former", "/hook/newer"]
 
 
 def test_without_a_webhook_nothing_is_queued(settings: Any, now: datetime) -> None:

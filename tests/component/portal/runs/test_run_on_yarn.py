@@ -1,5 +1,6 @@
 """Runs whose driver is on YARN: followed, taken over and ended by their tag."""
 
+import logging
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,12 +8,16 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
+from pytest_django import Settings
 
 from lifecycle.backup.domain.states import FenceKind
 from lifecycle.backup.models import ActFence
 from portal.connectors.lake_config import LakeConfig
 from portal.lake.errors import ExternalFailure
+from portal.log_lines import JsonLine
 from portal.runs.claims.services import run_to_settling
 from portal.runs.domain import RunState
 from portal.runs.execution import cluster_signs
@@ -27,7 +32,8 @@ from portal.runs.records.spools import log_file, open_spool
 from portal.runs.requests.selectors import run_events
 from portal.runs.requests.services import run_request
 from portal.safety.ended import check_ended
-from tests.component.conftest import LAKE
+from portal.settings.logs import FORMAT_VARIABLE
+from tests.component.conftest import LAKE, People
 from tests.component.portal.runs.run_kinds import (
     ActingJobKind,
     JobKind,
@@ -278,6 +284,47 @@ def test_a_driver_whose_last_words_only_its_node_has_is_asked_for_there(
     text = log_file(run).read_text(encoding="utf-8")
     assert "OutOfMemoryError" in text
     assert "an older copy" not in text
+
+
+def test_of_what_its_node_has_no_line_is_kept_that_is_cut(now: datetime, yarn: FakeYarn) -> None:
+    noting(JobKind)
+    run = submitted(now, "test.job")
+    yarn.has(run.tag, "RUNNING")
+    watch(now=now + timedelta(seconds=31))
+    run.refresh_from_db()
+    yarn.has(run.tag, "FAILED")
+    yarn.logs(run.tag, {"stdout": f"token={'x' * 300_000}\nthe last words\n"})
+    run_poll(run, now=now + timedelta(seconds=40))
+    text = log_file(run).read_text(encoding="utf-8")
+    assert "the last words" in text
+    assert "xx" not in text
+
+
+def test_a_driver_on_yarn_writes_the_portal_s_form_and_its_page_shows_it_as_text(
+    now: datetime, yarn: FakeYarn, people: People, settings: Settings
+) -> None:
+    settings.LAKEWARDEN_LOG_FORMAT = "json"
+    kind = noting(JobKind)
+    run = submitted(now, "test.job")
+    spool = open_spool(run)
+    deployment_of(run, kind, spool)
+    assert spool.take_environment()[FORMAT_VARIABLE] == "json"
+    yarn.has(run.tag, "RUNNING")
+    watch(now=now + timedelta(seconds=31))
+    run.refresh_from_db()
+    words = 'read "a"\npassword=hunter2'
+    said = logging.LogRecord("lw", logging.INFO, "x.py", 1, words, None, None)
+    spool.write_output("stdout", f"of the JVM\n{JsonLine().format(said)}\n".encode())
+    spool.write_manifest({"outcome": "done", "error": None, "result": {}})
+    yarn.has(run.tag, "FINISHED")
+    run_poll(run, now=now + timedelta(seconds=40))
+    client = Client()
+    client.force_login(people.admin)
+    page = client.get(reverse("ui:run-driver-log", args=[run.pk])).content.decode()
+    assert "of the JVM" in page
+    assert "+00:00 read &quot;a&quot;\npassword=***" in page
+    assert "timestamp" not in page
+    assert "hunter2" not in page
 
 
 def test_heartbeats_of_ended_runs_are_forgotten(

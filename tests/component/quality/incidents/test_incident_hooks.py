@@ -4,6 +4,7 @@ import hashlib
 import hmac
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -70,6 +71,21 @@ def test_a_server_that_fails_is_told_again_until_it_is_hopeless(
     assert len(pager.told) == MOST_TRIES
     assert (event.hook_at, event.hook_sent_at, event.hook_tries) == (None, None, MOST_TRIES)
     assert "503" in event.hook_problem
+
+
+def test_an_address_in_a_file_is_read_for_each_post(
+    pager: Called, checks: CheckSet, settings: Any, tmp_path: Path
+) -> None:
+    file = tmp_path / "address"
+    settings.LAKEWARDEN_INCIDENT_WEBHOOK_URL = ""
+    settings.LAKEWARDEN_INCIDENT_WEBHOOK_URL_FILE = str(file)
+    measured(checks, NOW, (DAY, 4, 0))
+    assert incidents_post("main", now=NOW, resolver=here) == 0
+    event = IncidentEvent.objects.get()
+    assert "LAKEWARDEN_INCIDENT_WEBHOOK_URL_FILE names cannot be read" in event.hook_problem
+    file.write_text(f"{pager.url}\n", encoding="utf-8")
+    assert incidents_post("main", now=NOW + HOUR, resolver=here) == 1
+    assert len(pager.told) == 1
 
 
 def test_a_server_that_comes_back_is_told_all(pager: Called, checks: CheckSet) -> None:

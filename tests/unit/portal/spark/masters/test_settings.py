@@ -1,6 +1,7 @@
 """What spark-submit is told for YARN and for Kubernetes, word for word.
 
-The golden files are the whole command line. No test runs an application on Kubernetes.
+The golden files are the whole command line. tests/clusters submits by such lines to a real YARN,
+whose nodes run the drivers, and to a real API server of Kubernetes, which has no nodes.
 """
 
 import sys
