@@ -27,6 +27,7 @@ class KerberizedStack(Stack):
     """`Stack.full` as a secured cluster has it, with a local master; build it with `secured`."""
 
     kdc: Kdc
+    database: MariaDb
 
     @classmethod
     def secured(
@@ -36,7 +37,7 @@ class KerberizedStack(Stack):
         stack = cls(var)
         ledger = stack.ledger
         kdc = stack.kdc = Kdc(stack.var, ledger=ledger)
-        database = stack.mariadb = MariaDb(stack.var, ledger=ledger)
+        database = stack.database = stack.mariadb = MariaDb(stack.var, ledger=ledger)
         security = Security(kdc, protection, token_seconds)
         hdfs, hdfs_server = stack._files(security)
         stack.lake_root = hdfs.uri

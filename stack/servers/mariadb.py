@@ -108,6 +108,14 @@ class MariaDb(Server):
             text=script,
         )
 
+    def add_reader(self, name: str, password: str) -> None:
+        """Make an account that may read the metastore's database, and nothing else."""
+        with pymysql.connect(unix_socket=str(self.socket), user="root") as link:
+            cursor = link.cursor()
+            for host in ("localhost", "%"):
+                cursor.execute("create user %s@%s identified by %s", (name, host, password))
+                cursor.execute(f"grant select on {METASTORE}.* to %s@%s", (name, host))
+
     def connect(self, database: str = METASTORE) -> "pymysql.Connection[pymysql.cursors.Cursor]":
         """Return a connection as the metastore's user, for tests that recount."""
         return pymysql.connect(

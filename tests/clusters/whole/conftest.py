@@ -10,6 +10,7 @@ from portal.connectors.kerberos.settings import CONFIGURATION
 from portal.spark.masters.hadoop_conf import HADOOP_CONFIGURATION
 from stack.cluster_assets import fetch_clusters
 from stack.cluster_stack import ClusterStack
+from tests.clusters.whole.held import TOKEN_SECONDS
 from tests.support.plan_story import use_stack
 
 
@@ -20,7 +21,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClusterStack]:
     with pytest.MonkeyPatch.context() as patch:
         for name in (CONFIGURATION, HADOOP_CONFIGURATION):
             patch.delenv(name, raising=False)
-        with ClusterStack.secured(tmp_path_factory.mktemp("cluster")) as stack:
+        var = tmp_path_factory.mktemp("cluster")
+        with ClusterStack.secured(var, token_seconds=TOKEN_SECONDS) as stack:
             yield stack
 
 

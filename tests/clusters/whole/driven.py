@@ -1,5 +1,6 @@
 """Drives a run to its end as an application of YARN, and asks YARN that it was one."""
 
+from contextlib import nullcontext
 from typing import Any
 
 from django.utils import timezone
@@ -9,12 +10,14 @@ from portal.runs.execution.applications import applications_of
 from portal.runs.models import Run
 from portal.runs.records.spools import log_file
 from portal.runs.requests.services import run_drive, run_request
+from tests.clusters.whole.held import Hold
 from tests.support.plan_story import LAKE
 
 
-def driven(run: Run, *, queue: str = "root.default") -> Run:
-    """Return the run as it ended: done, by one application of that queue."""
-    ended = run_drive(run.pk)
+def driven(run: Run, *, queue: str = "root.default", hold: Hold | None = None) -> Run:
+    """Return the run as it ended: done, by one application of that queue, held midway if asked."""
+    with hold.of(run) if hold else nullcontext():
+        ended = run_drive(run.pk)
     said = log_file(ended)
     log = said.read_text("utf-8", errors="replace")[-20000:] if said.exists() else ""
     assert ended.state == "DONE", f"{ended.error}\n{log}"

@@ -20,6 +20,7 @@ def test_the_documented_lake_has_the_keys_of_the_one_that_is_tested(cluster: Clu
     assert documented.keys() == tested.keys()
     for part in ("kerberos", "hadoop_conf", "metastore_db"):
         assert documented[part].keys() == tested[part].keys()
+    assert sorted(documented["spark_jars"]) == sorted(tested["spark_jars"])
 
 
 def test_files_and_metastore_go_on_with_the_other_name_node(cluster: ClusterStack) -> None:

@@ -15,6 +15,7 @@ from optimizer.hudi.planner.services.maintainer import HUDI
 from optimizer.models import HudiTable, OptimizeTask
 from stack.cluster_stack import ClusterStack
 from tests.clusters.whole.driven import asked, driven, policy
+from tests.clusters.whole.held import Hold
 from tests.clusters.whole.written import write_tables
 from tests.support.plan_story import LAKE
 from tests.support.refreshed import follow
@@ -44,7 +45,7 @@ def test_a_plan_of_a_hudi_tables_writers_is_executed(portal: ClusterStack, tmp_p
     policy(format="hudi", values=kinds)
     follow()
     write_tables(
-        portal.config(),
+        portal,
         tmp_path,
         f"CREATE DATABASE {db} LOCATION '{portal.lake_root}/user/{db}'",
         *(f"SET {name} = {value}" for name, value in SETTINGS.items()),
@@ -67,7 +68,7 @@ def test_a_plan_of_a_hudi_tables_writers_is_executed(portal: ClusterStack, tmp_p
 
     HudiServicesKind().decide(LAKE, now=timezone.now())
     assert choose(HUDI, LAKE, now=timezone.now())
-    driven(asked(HUDI_KIND, {}))
+    driven(asked(HUDI_KIND, {}), hold=Hold())
 
     task.refresh_from_db()
     done = [one["instant"] for one in task.commits]

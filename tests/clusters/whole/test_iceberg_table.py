@@ -17,6 +17,7 @@ from optimizer.models import IcebergTable, OptimizeTask
 from stack.cluster_stack import ClusterStack
 from stack.lake.session import ICEBERG as ICE
 from tests.clusters.whole.driven import asked, driven, policy
+from tests.clusters.whole.held import Hold
 from tests.clusters.whole.written import write_tables
 from tests.support.plan_story import LAKE
 from tests.support.refreshed import follow
@@ -34,7 +35,7 @@ def test_small_files_of_an_iceberg_table_are_packed(portal: ClusterStack, tmp_pa
     policy(values={"is_on": True, "kinds": [TaskKind.MINOR]})
     follow()
     write_tables(
-        portal.config(),
+        portal,
         tmp_path,
         f"CREATE DATABASE {db} LOCATION '{portal.lake_root}/user/{db}'",
         f"CREATE TABLE {ICE}.{db}.small USING iceberg AS "
@@ -51,7 +52,7 @@ def test_small_files_of_an_iceberg_table_are_packed(portal: ClusterStack, tmp_pa
 
     OptimizeKind().decide(LAKE, now=timezone.now())
     assert choose(ICEBERG, LAKE, now=timezone.now())
-    driven(asked(ICEBERG_KIND, {}))
+    driven(asked(ICEBERG_KIND, {}), hold=Hold())
 
     task.refresh_from_db()
     counts = (task.before["n_files"], task.after["n_files"])

@@ -28,12 +28,12 @@ def worker() -> Iterator[Worker]:
 def test_a_new_partition_is_refreshed_on_every_front_end(
     portal: ClusterStack, worker: Worker, settings: Settings, tmp_path: Path
 ) -> None:
-    db, config = f"refresh_{uuid4().hex[:8]}", portal.config()
+    db = f"refresh_{uuid4().hex[:8]}"
     row = govern(portal, settings)
     follow()
     insert = f"INSERT OVERWRITE TABLE {db}.sales PARTITION (dt = '2026-11-0%d') SELECT id FROM "
     write_tables(
-        config,
+        portal,
         tmp_path,
         f"CREATE DATABASE {db} LOCATION '{portal.lake_root}/user/{db}'",
         f"CREATE TABLE {db}.sales (id BIGINT) PARTITIONED BY (dt STRING) STORED AS PARQUET",
@@ -44,7 +44,7 @@ def test_a_new_partition_is_refreshed_on_every_front_end(
     before = pictures(row, portal.starrocks, f"{db}.sales")
     assert [one.n_partitions for one in before] == [1, 1, 1]
 
-    write_tables(config, tmp_path, insert % 2 + "range(1000)")
+    write_tables(portal, tmp_path, insert % 2 + "range(1000)")
     follow()
     assert {one.n_partitions for one in pictures(row, portal.starrocks, f"{db}.sales")} == {1}
     work(worker)
