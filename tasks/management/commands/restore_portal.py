@@ -11,6 +11,7 @@ from django.utils import timezone
 from portal.lake.errors import PortalError
 from tasks.database.aftermath import Aftermath
 from tasks.database.copies import Loaded, Manifest, check_loadable, copy_load, copy_read
+from tasks.database.patience import without_answer_limit
 from tasks.database.stopped import check_stopped
 
 _NEXT = """Do not start any process yet. In this order (docs/deploy.md, After a restore):
@@ -36,6 +37,7 @@ class Command(BaseCommand):
             "--try-in", metavar="DATABASE", help="replace this scratch database, and compare"
         )
 
+    @without_answer_limit()
     def handle(self, *args: Any, **options: Any) -> None:
         """Restore and compare; a trial changes nothing of the portal."""
         try:

@@ -2,14 +2,17 @@
 
 import gzip
 import json
+import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import OperationalError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from pytest_django import Settings
 
@@ -17,6 +20,7 @@ from portal.notices.models import Notice, NoticeState
 from portal.runs.domain import RunState
 from portal.runs.models import Lease, Outbox, Run
 from portal.safety.models import EmergencyStop
+from portal.settings.databases import ANSWER_LIMITS
 from tasks.database.dumping import sha256_of
 from tests.integration.tasks.database.drill_cases import noted, waiting_work
 from tests.support.act_portal import instant
@@ -175,3 +179,51 @@ def test_what_cannot_stand_still_is_not_left_in_the_database(
         call_command("restore_portal", tmp_path / "copy", "--try-in", SCRATCH)
     assert problem in str(no.value)
     assert execute(f"show tables in {SCRATCH}") == []
+
+
+@contextmanager
+def impatient(seconds: int) -> Iterator[None]:
+    """Give connections that are opened meanwhile so short a limit."""
+    options = connection.settings_dict["OPTIONS"]
+    before = {name: options[name] for name in ANSWER_LIMITS}
+    options.update(dict.fromkeys(ANSWER_LIMITS, seconds))
+    connection.close()
+    try:
+        yield
+    finally:
+        options.update(before)
+        connection.close()
+
+
+@contextmanager
+def runs_held(seconds: int) -> Iterator[None]:
+    """Read a table in a transaction that lasts, so that nobody alters or drops it meanwhile."""
+    is_held = threading.Event()
+
+    def hold() -> None:
+        try:
+            with transaction.atomic():
+                Run.objects.exists()
+                is_held.set()
+                time.sleep(seconds)
+        finally:
+            connection.close()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    assert is_held.wait(20)
+    yield
+    holder.join()
+
+
+def test_only_commands_wait_longer_for_a_table_than_the_setting_says(tmp_path: Path) -> None:
+    copy = backed_up(tmp_path / "copy")
+    with impatient(2):
+        with runs_held(8):
+            with pytest.raises(OperationalError, match="timed out"):
+                execute("alter table runs_run comment 'altered'")
+            connection.close()
+            call_command("restore_portal", copy, "--replace", stdout=StringIO())
+        with runs_held(5):
+            call_command("migrate", "runs", "0003", verbosity=0)
+        assert connection.settings_dict["OPTIONS"]["read_timeout"] == 2
