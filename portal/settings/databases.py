@@ -10,6 +10,9 @@ from django.core.exceptions import ImproperlyConfigured
 
 _TLS_FILES = {"ca": "LAKEWARDEN_DB_CA", "cert": "LAKEWARDEN_DB_CERT", "key": "LAKEWARDEN_DB_KEY"}
 
+ANSWER_LIMITS = ("read_timeout", "write_timeout")
+"""The driver's options that say how long it waits for the server."""
+
 
 def database_from_url(
     url: str, *, var: Path, environment: Mapping[str, str] = os.environ
@@ -35,11 +38,21 @@ def database_from_url(
             "isolation_level": "read committed",
             "init_command": "SET sql_mode='STRICT_TRANS_TABLES', innodb_lock_wait_timeout=20",
             "connect_timeout": int(environment.get("LAKEWARDEN_DB_CONNECT_SECONDS", "10")),
+            **_answer_limits(environment),
             **_tls(environment),
             **_password_file(environment),
         },
         "TEST": {"CHARSET": "utf8mb4", "COLLATION": "utf8mb4_nopad_bin"},
     }
+
+
+def _answer_limits(environment: Mapping[str, str]) -> dict[str, int]:
+    """Return how long a server may be silent: without it a frozen one holds its callers for hours.
+
+    0 waits for as long as the server takes.
+    """
+    seconds = int(environment.get("LAKEWARDEN_DB_ANSWER_SECONDS", "120"))
+    return dict.fromkeys(ANSWER_LIMITS, seconds) if seconds > 0 else {}
 
 
 def _tls(environment: Mapping[str, str]) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 import json
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -11,9 +12,20 @@ from django.conf import settings
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
+from portal.access.lakes import all_lakes
 from portal.audit.services import audit_verify
 from portal.lake.errors import RuleViolation
-from tasks.database.dumping import dump_database, load_dump, row_counts, sha256_of
+from tasks.database.aftermath import Aftermath, stand_still
+from tasks.database.dumping import (
+    LOADS,
+    client_program,
+    drop_tables,
+    dump_database,
+    load_dump,
+    row_counts,
+    sha256_of,
+)
+from tasks.database.releases import migrate_restored
 
 FORMAT = 1
 DUMP, ANCHORS, MANIFEST = "portal.sql.gz", "audit_anchors.jsonl", "manifest.json"
@@ -28,6 +40,16 @@ class Manifest:
     rows: dict[str, int]
     migrations: list[str]
     sha256: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a database is that was loaded from a backup."""
+
+    problem: str
+    """In what it is not what was backed up; empty where it is."""
+    n_events: int
+    aftermath: Aftermath
 
 
 def copy_write(target: Path, *, now: datetime) -> Manifest:
@@ -78,23 +100,61 @@ def copy_read(source: Path) -> Manifest:
     return found
 
 
-def copy_load(source: Path, manifest: Manifest) -> int:
-    """Replace the database by a backup and compare it; return the number of audit events.
+def check_loadable() -> None:
+    """Make sure before anything is replaced that a backup can be loaded here.
 
     Raises:
-        RuleViolation: `database.copy`, what was loaded is not what was backed up.
-        ExternalFailure: `database.dump`.
+        RuleViolation: `database.copy`, the database is not MariaDB, or lakes.json cannot be read.
+        ExternalFailure: `database.dump`, MariaDB's client program is missing.
     """
-    load_dump(source / DUMP)
+    if connection.vendor != "mysql":
+        raise _refused("Only MariaDB is restored by this command; of SQLite copy the file.")
+    client_program(LOADS)
+    all_lakes()  # each of them will be stopped
+
+
+def copy_load(source: Path, manifest: Manifest, *, now: datetime) -> Loaded:
+    """Replace the database by a backup of this release or a former one, and have it stand still.
+
+    It is compared, migrated to this release, and kept from going on by itself, also where it is
+    not what was backed up. Where that cannot be done the database is left empty: processes that
+    are started on it by mistake find no work.
+
+    Raises:
+        RuleViolation: `database.copy` or `database.release`, it is left as it was or empty.
+        ExternalFailure: `database.dump`; it is left empty.
+    """
+    if connection.vendor != "mysql":
+        raise _refused("Only MariaDB is restored by this command; of SQLite copy the file.")
+    all_lakes()  # each of them is stopped below: a file that cannot be read is said before
+    with _empty_unless_done():
+        load_dump(source / DUMP)
+        problem = _difference(manifest)
+        migrate_restored()
+        report = audit_verify()
+        if report.broken_at is not None:
+            problem = f"{problem} The audit record is broken: {report.problem}.".lstrip()
+        found = stand_still(taken_at=manifest.taken_at, now=now)
+    return Loaded(problem, report.n_events, found)
+
+
+@contextmanager
+def _empty_unless_done() -> Iterator[None]:
+    """Empty the database if the block does not reach its end."""
+    with ExitStack() as undo:
+        undo.callback(drop_tables)
+        yield
+        undo.pop_all()
+
+
+def _difference(manifest: Manifest) -> str:
+    """Say in what a database that was just loaded is not what was backed up."""
     if (rows := row_counts()) != manifest.rows:
         other = sorted({*rows.items()} ^ {*manifest.rows.items()})
-        raise _refused(f"Other numbers of rows than in the manifest: {other[:5]}.")
+        return f"Other numbers of rows than in the manifest: {other[:5]}."
     if applied_migrations() != manifest.migrations:
-        raise _refused("Other migrations than in the manifest.")
-    report = audit_verify()
-    if report.broken_at is not None:
-        raise _refused(f"The audit record in the backup is broken: {report.problem}.")
-    return report.n_events
+        return "Other migrations than in the manifest."
+    return ""
 
 
 def applied_migrations() -> list[str]:

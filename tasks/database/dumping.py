@@ -17,6 +17,7 @@ from django.db import connection
 
 from portal.lake.errors import ExternalFailure
 
+DUMPS, LOADS = "mariadb-dump", "mariadb"
 _ROW = re.compile(rb"INSERT INTO `([^`]+)`")
 _COUNT = "SELECT COUNT(*) FROM {}"
 _DUMP = (
@@ -38,7 +39,7 @@ def dump_database(target: Path) -> dict[str, int]:
     """
     rows: Counter[str] = Counter()
     with _options_file() as options, gzip.open(_new_file(target), "wb", compresslevel=6) as file:
-        command = [_program("mariadb-dump"), f"--defaults-file={options}", *_DUMP, _name()]
+        command = [client_program(DUMPS), f"--defaults-file={options}", *_DUMP, _name()]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
             for line in _lines(child.stdout):
                 if found := _ROW.match(line):
@@ -55,9 +56,9 @@ def load_dump(source: Path) -> None:
     Raises:
         ExternalFailure: `database.dump`, the program failed; the database is not complete.
     """
-    _drop_tables()
+    drop_tables()
     with _options_file() as options, gzip.open(source, "rb") as file:
-        command = [_program("mariadb"), f"--defaults-file={options}", _name()]
+        command = [client_program(LOADS), f"--defaults-file={options}", _name()]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as child:
             if child.stdin:
                 with suppress(BrokenPipeError), child.stdin:  # it says why on its other channel
@@ -65,6 +66,17 @@ def load_dump(source: Path) -> None:
             words = child.stderr.read() if child.stderr else b""
     _check(child.returncode, words)
     connection.close()
+
+
+def drop_tables() -> None:
+    """Drop every table of the database."""
+    connection.close()  # of a connection that failed amid something nothing is known
+    with connection.cursor() as cursor:
+        tables = connection.introspection.table_names(cursor)
+        cursor.execute("SET SESSION foreign_key_checks = 0")
+        for table in tables:
+            cursor.execute(f"DROP TABLE {connection.ops.quote_name(table)}")
+        cursor.execute("SET SESSION foreign_key_checks = 1")
 
 
 def row_counts() -> dict[str, int]:
@@ -77,19 +89,22 @@ def row_counts() -> dict[str, int]:
     return {table: n for table, n in counts.items() if n}
 
 
+def client_program(name: str) -> str:
+    """Return where a client program of MariaDB is.
+
+    Raises:
+        ExternalFailure: `database.dump`, it is not installed.
+    """
+    found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/bin:/usr/local/bin")
+    if found is None:
+        raise _failure(f"{name} is not installed. On Debian: apt-get install mariadb-client.")
+    return found
+
+
 def sha256_of(path: Path) -> str:
     """Return the checksum of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _drop_tables() -> None:
-    with connection.cursor() as cursor:
-        tables = connection.introspection.table_names(cursor)
-        cursor.execute("SET SESSION foreign_key_checks = 0")
-        for table in tables:
-            cursor.execute(f"DROP TABLE {connection.ops.quote_name(table)}")
-        cursor.execute("SET SESSION foreign_key_checks = 1")
 
 
 @contextmanager
@@ -132,13 +147,6 @@ def _name() -> str:
 
 def _lines(stream: IO[bytes] | None) -> Iterator[bytes]:
     yield from stream or ()
-
-
-def _program(name: str) -> str:
-    found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/bin:/usr/local/bin")
-    if found is None:
-        raise _failure(f"{name} is not installed. On Debian: apt-get install mariadb-client.")
-    return found
 
 
 def _check(code: int, words: bytes) -> None:

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from portal.lake.errors import PortalError
 from tasks.database.copies import copy_write
+from tasks.database.patience import without_answer_limit
 
 
 class Command(BaseCommand):
@@ -20,6 +21,7 @@ class Command(BaseCommand):
         """Take the folder."""
         parser.add_argument("target", type=Path, help="a folder that does not exist yet")
 
+    @without_answer_limit()
     def handle(self, *args: Any, **options: Any) -> None:
         """Write it and say what it has."""
         try:

@@ -14,12 +14,14 @@ from django.utils import timezone
 
 from portal.lake.errors import StaleState
 from tasks.database.changes import stops_former
+from tasks.database.patience import without_answer_limit
 from tasks.database.stopped import check_stopped
 
 
 class Command(migrate.Command):
     """Django's command; it refuses what a running release could not bear (docs/deploy.md)."""
 
+    @without_answer_limit()
     def handle(self, *args: Any, **options: Any) -> None:
         """Migrate, unless a process leads that reads what is renamed, removed or taken back."""
         executor = MigrationExecutor(connections[options["database"]])

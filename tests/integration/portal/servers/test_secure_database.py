@@ -1,5 +1,8 @@
 """Tests the portal's database over TLS: who is trusted, what is said, and a change of password."""
 
+import os
+import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,9 @@ from stack.process import LOOPBACK
 from tests.support.certificates import Signer
 from tests.support.production import manage
 from tests.support.secure_servers import CERTIFIED, PASSWORD, USER, SecureMariaDb
+
+FROZEN_SECONDS = 60
+"""Far less than any time-out of TCP, far more than two waits of two seconds."""
 
 
 class World:
@@ -40,16 +46,17 @@ class World:
 
     def connect(self, settings: dict[str, str]) -> Any:
         """Open a connection as Django does; ask which cipher it uses."""
+        with self.link(settings) as link, link.cursor() as cursor:
+            cursor.execute("show session status like 'Ssl_cipher'")
+            return cursor.fetchone()[1]
+
+    def link(self, settings: dict[str, str]) -> Any:
+        """Open a connection as Django does."""
         url = settings["LAKEWARDEN_DB_URL"]
         described = database_from_url(url, var=self.folder, environment=settings)
         described |= {"TIME_ZONE": None, "AUTOCOMMIT": True, "ATOMIC_REQUESTS": False}
         wrapper = import_string(f"{described['ENGINE']}.base.DatabaseWrapper")(described)
-        with (
-            wrapper.get_new_connection(wrapper.get_connection_params()) as link,
-            link.cursor() as cursor,
-        ):
-            cursor.execute("show session status like 'Ssl_cipher'")
-            return cursor.fetchone()[1]
+        return wrapper.get_new_connection(wrapper.get_connection_params())
 
 
 @pytest.fixture(scope="module")
@@ -141,3 +148,21 @@ def test_a_server_without_tls_gets_no_password(world: World) -> None:
         world.server.speaks_tls = True
         world.server.start()
         world.server.wait_ready()
+
+
+def test_a_frozen_server_is_waited_for_no_longer_than_the_setting_says(world: World) -> None:
+    settings = world.settings(LAKEWARDEN_DB_ANSWER_SECONDS="2")
+    link = world.link(settings)
+    pid = world.server.process.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        with pytest.raises(OperationalError, match="timed out"), link.cursor() as cursor:
+            cursor.execute("select 1")
+        with pytest.raises(OperationalError):
+            world.link(settings)
+        assert time.monotonic() - began < FROZEN_SECONDS
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert world.connect(settings)

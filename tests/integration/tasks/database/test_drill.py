@@ -3,7 +3,10 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from stack.ledger import Ledger
 from stack.places import REPO
@@ -11,34 +14,45 @@ from stack.process import LOOPBACK
 from tests.support.certificates import Signer
 from tests.support.secure_servers import PASSWORD, USER, SecureMariaDb
 
-CASES = "tests/integration/tasks/database/drill_cases.py"
+CASES = Path("tests/integration/tasks/database")
 
 
-def test_the_drill_holds_on_mariadb(tmp_path: Path) -> None:
-    signer, password = Signer(tmp_path), tmp_path / "password"
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Give the settings of a server that runs, with a scratch database beside the portal's."""
+    folder = tmp_path_factory.mktemp("mariadb")
+    signer, password = Signer(folder), folder / "password"
     password.write_text(f"not-this-one\n{PASSWORD}\n", encoding="utf-8")
-    ledger = Ledger(tmp_path / "stack.json")
-    server = SecureMariaDb(tmp_path, ledger=ledger, authority=signer.file)
+    ledger = Ledger(folder / "stack.json")
+    server = SecureMariaDb(folder, ledger=ledger, authority=signer.file)
     server.present(signer.pair("server"))
     server.start()
     try:
         server.wait_ready()
         server.root("create database portal_try collate utf8mb4_nopad_bin")
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--create-db", CASES],
-            check=False,
-            cwd=REPO,
-            env={
-                **os.environ,
-                "LAKEWARDEN_DB_URL": f"mysql://{USER}@{LOOPBACK}:{server.port}/portal",
-                "LAKEWARDEN_DB_PASSWORD_FILE": str(password),
-                "LAKEWARDEN_DB_CA": str(signer.file),
-            },
-            capture_output=True,
-            text=True,
-            timeout=560,
-        )
-        assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
-        assert "3 passed" in done.stdout
+        yield {
+            **os.environ,
+            "LAKEWARDEN_DB_URL": f"mysql://{USER}@{LOOPBACK}:{server.port}/portal",
+            "LAKEWARDEN_DB_PASSWORD_FILE": str(password),
+            "LAKEWARDEN_DB_CA": str(signer.file),
+        }
     finally:
         server.stop()
+
+
+@pytest.mark.parametrize(("cases", "n"), [("drill_cases.py", 3), ("restored_cases.py", 8)])
+def test_it_holds_on_mariadb(environment: dict[str, str], cases: str, n: int) -> None:
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--create-db"),
+            str(CASES / cases),
+        ],
+        check=False,
+        cwd=REPO,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=560,
+    )
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    assert f"{n} passed" in done.stdout

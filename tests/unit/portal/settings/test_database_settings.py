@@ -27,3 +27,13 @@ def test_half_of_tls_is_refused(tmp_path: Path, names: str) -> None:
     given = {f"LAKEWARDEN_DB_{name}": "file" for name in names.split()}
     with pytest.raises(ImproperlyConfigured, match="needs LAKEWARDEN_DB_CA"):
         database_from_url(URL, var=tmp_path, environment=given)
+
+
+def test_a_silent_server_is_waited_for_as_long_as_the_setting_says(tmp_path: Path) -> None:
+    def limits(**environment: str) -> list[object]:
+        options = database_from_url(URL, var=tmp_path, environment=environment)["OPTIONS"]
+        return [options.get(name) for name in ("read_timeout", "write_timeout")]
+
+    assert limits() == [120, 120]
+    assert limits(LAKEWARDEN_DB_ANSWER_SECONDS="7") == [7, 7]
+    assert limits(LAKEWARDEN_DB_ANSWER_SECONDS="0") == [None, None]
