@@ -13,6 +13,7 @@ from pipelines.cdc.applying.domain.messages import (
     TableOrder,
     TopicsPlan,
 )
+from pipelines.cdc.changes.services.passwords import password_variables
 from pipelines.cdc.control.domain.plans import (
     DecidedSchema,
     Decision,
@@ -23,7 +24,6 @@ from pipelines.cdc.control.domain.plans import (
 )
 from pipelines.cdc.control.domain.spec import SourceKind, TableType
 from pipelines.cdc.control.domain.states import Desired
-from pipelines.cdc.control.services.passwords import password_variables
 from pipelines.cdc.control.services.reports import schema_of
 from pipelines.cdc.control.services.sources import changelog_root, folder_of
 from pipelines.cdc.protecting.domain.protections import Protection

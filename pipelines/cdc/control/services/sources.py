@@ -5,8 +5,8 @@ from pipelines.cdc.capture.domain.repairs import Repair
 from pipelines.cdc.changes.connectors.directory_log import DirectoryLog
 from pipelines.cdc.changes.connectors.kafka_log import KafkaLog
 from pipelines.cdc.changes.domain.changelog import Changelog
+from pipelines.cdc.changes.services.passwords import kafka_password, password_of
 from pipelines.cdc.control.domain.spec import PipelineSpec
-from pipelines.cdc.control.services.passwords import kafka_password, password_of
 from pipelines.models import Pipeline, TableRepair
 from portal.access.lakes import get_lake
 from portal.connectors.filesystem import open_file_system

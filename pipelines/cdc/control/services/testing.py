@@ -23,9 +23,9 @@ from pipelines.cdc.changes.domain.kafka_place import (
     check_place,
     topics_there,
 )
+from pipelines.cdc.changes.services.passwords import kafka_password
 from pipelines.cdc.control.domain.kafka_findings import inferred, judge_changelog, judge_topics
 from pipelines.cdc.control.domain.spec import PipelineSpec, SourceKind
-from pipelines.cdc.control.services.passwords import kafka_password
 from pipelines.cdc.control.services.pipelines import check_may_name_servers
 from pipelines.cdc.control.services.sources import source_config
 from pipelines.cdc.protecting.domain.columns import check_table

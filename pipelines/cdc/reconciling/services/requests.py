@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 
 from pipelines.cdc.applying.domain.messages import PipelineOrder, TableOrder
+from pipelines.cdc.changes.services.passwords import kafka_password
 from pipelines.cdc.control.domain.states import Desired
 from pipelines.cdc.control.services.orders import orders_of
-from pipelines.cdc.control.services.passwords import kafka_password
 from pipelines.cdc.control.services.reports import schema_of
 from pipelines.cdc.control.services.sources import source_config
 from pipelines.cdc.reconciling.domain.messages import PASSWORD, Request, Server, Task

@@ -65,7 +65,7 @@ def test_there_is_an_option_for_each_field_of_the_form() -> None:
         (BROKERS, "Name brokers only where the changelog is in Kafka"),
         (
             ("--changelog", "KAFKA", *BROKERS, "--kafka-user", "lake"),
-            "Name the end of the environment variable",
+            "Name the file or the end of the environment variable",
         ),
         (
             ("--changelog", "KAFKA", *BROKERS, "--kafka-ssl-ca", "ca.pem"),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pipelines.cdc.changes.domain.kafka_place import KafkaPlace
-from pipelines.cdc.control.services.passwords import (
+from pipelines.cdc.changes.services.passwords import (
     kafka_password,
     password_of,
     password_variables,

@@ -1,0 +1,1 @@
+"""Passwords of `pipelines.cdc.changes`."""

@@ -1,0 +1,1 @@
+"""Component tests of `pipelines.cdc.changes`."""
