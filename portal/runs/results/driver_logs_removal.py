@@ -43,7 +43,8 @@ def is_log_kept(run: Run, *, now: datetime) -> bool:
 def driver_logs_trim(folder: Path, *, now: datetime) -> int:
     """Remove old logs and what is beside them from a folder; returns how many files.
 
-    Safe to repeat, and by two at once. A file that cannot be removed is logged, stays and is tried again.
+    Safe to repeat, and by two at once. A file that cannot be removed is logged, stays and is tried
+    again.
     """
     before = now - driver_logs_kept()
     n_removed = 0
