@@ -6,12 +6,12 @@ unique key per slot makes two schedulers harmless; a tick may be called twice.
 
 import logging
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError, OperationalError
 
 from portal.access.lakes import all_lakes
 from portal.access.services import directory_sync
@@ -26,10 +26,14 @@ from portal.runs.models import Run
 from portal.runs.requests.services import run_request_scheduled
 from tasks.each_lake import EachLake
 
+_AGAIN = timedelta(minutes=5)
+
 _log = logging.getLogger(__name__)
 _lakes = EachLake("schedule")
 _synced: dict[str, int] = {}
 _looked_up: dict[str, int] = {}
+_failed: dict[str, tuple[int, datetime]] = {}
+"""What was looked up in vain, and when it is tried again."""
 _ticked: dict[tuple[str, str], str | None] = {}
 
 
@@ -83,17 +87,29 @@ def _ask(lake: str, config: LakeConfig, kind: RunKind, *, now: datetime) -> None
 def _leavers(now: datetime) -> None:
     """Close who is gone from the directory (when its file has changed) or from LDAP (hourly)."""
     path = Path(settings.LAKEWARDEN_DIRECTORY)
-    stamp = path.stat().st_mtime_ns if path.exists() else 0
+    if stamp := path.stat().st_mtime_ns if path.exists() else 0:
+        _close("directory", stamp, partial(directory_leavers, path, now=now), now=now)
+    _close("ldap", int(now.timestamp()) // 3600, partial(ldap_leavers, now=now), now=now)
+
+
+def _close(way: str, stamp: int, work: Callable[[], object], *, now: datetime) -> None:
+    """Close who is gone once for each stamp; after a failure again, so that nobody stays open."""
+    failed_stamp, again_at = _failed.get(way, (0, now))
+    if stamp == _looked_up.get(way) or (stamp == failed_stamp and now < again_at):
+        return
     try:
-        if stamp and stamp != _looked_up.get("directory"):
-            _looked_up["directory"] = stamp
-            directory_leavers(path, now=now)
-        hour = int(now.timestamp()) // 3600
-        if hour != _looked_up.get("ldap"):
-            _looked_up["ldap"] = hour
-            ldap_leavers(now=now)
+        work()
+    except (OperationalError, InterfaceError):
+        raise  # the loop closes its connection, and its next turn tries again
     except PortalError as error:
-        _log.warning("leavers: %s", error.message)
+        _log.warning("leavers of %s: %s", way, error.message)
+    except Exception:
+        # Neither a broken file nor a broken server may keep the lakes from their turn.
+        _log.exception("leavers of %s broke", way)
+    else:
+        _looked_up[way] = stamp
+        return
+    _failed[way] = (stamp, now + _AGAIN)
 
 
 def _sync(lake: str) -> None:

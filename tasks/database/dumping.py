@@ -70,7 +70,7 @@ def load_dump(source: Path) -> None:
 
 def drop_tables() -> None:
     """Drop every table of the database."""
-    connection.close()  # of a connection that failed amid something nothing is known
+    connection.close()  # one on which something failed may be of no use
     with connection.cursor() as cursor:
         tables = connection.introspection.table_names(cursor)
         cursor.execute("SET SESSION foreign_key_checks = 0")

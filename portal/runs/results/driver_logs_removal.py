@@ -1,5 +1,6 @@
 """Removes captured logs of drivers from this host once their runs ended long enough ago.
 
+With a log goes what its program left beside it: the packages for a cluster, and its heartbeat.
 Only files whose name is a run's id and attempt, in the folder of logs itself, of runs that the
 database knows as ended. Whatever else lies there stays: on doubt a person removes it.
 """
@@ -19,7 +20,9 @@ from portal.runs.domain import FINAL
 from portal.runs.models import Run
 
 _log = logging.getLogger(__name__)
-_NAME = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-[1-9]\d*\.log")
+_NAME = re.compile(
+    r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-[1-9]\d*\.(?:log|packages\.zip|beat)"
+)
 # A run is looked into while people still ask why it failed.
 LEAST = timedelta(days=2)
 MOST = 500
@@ -38,9 +41,10 @@ def is_log_kept(run: Run, *, now: datetime) -> bool:
 
 
 def driver_logs_trim(folder: Path, *, now: datetime) -> int:
-    """Remove old logs from a folder; returns how many. Safe to repeat, and by two at once.
+    """Remove old logs and what is beside them from a folder; returns how many files.
 
-    A file that cannot be removed is logged, stays and is tried again.
+    Safe to repeat, and by two at once. A file that cannot be removed is logged, stays and is tried
+    again.
     """
     before = now - driver_logs_kept()
     n_removed = 0
@@ -57,7 +61,7 @@ def driver_logs_trim(folder: Path, *, now: datetime) -> int:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                _log.warning("log %s stays: %s", name, error)
+                _log.warning("file %s stays: %s", name, error)
                 continue
             n_removed += 1
             if n_removed == MOST:
@@ -66,7 +70,7 @@ def driver_logs_trim(folder: Path, *, now: datetime) -> int:
 
 
 def _old(folder: Path, *, before: datetime) -> Iterator[str]:
-    """Give the names of logs that nobody wrote into since; a link is none."""
+    """Give the names of files that nobody wrote into since; a link is none."""
     try:
         entries = os.scandir(folder)
     except FileNotFoundError:

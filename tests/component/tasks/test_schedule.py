@@ -1,14 +1,17 @@
 """What is due by the clock is asked for once a slot, in the lake's own zone, by however many."""
 
 import json
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import DataError, OperationalError
 
 from portal.access.models import DatabaseAdministrator
 from portal.connectors.lake_config import LakeConfig
+from portal.lake.errors import RuleViolation
 from portal.runs.domain import Schedule
 from portal.runs.kinds.ticks import Tick
 from portal.runs.models import Run
@@ -42,7 +45,8 @@ def only_these(monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = [noting(DailyKind), noting(UnwantedKind), noting()]
     monkeypatch.setattr(clock, "all_kinds", lambda: kinds)
     monkeypatch.setattr(clock, "all_ticks", list)
-    monkeypatch.setattr(clock, "_ticked", {})
+    for kept in ("_ticked", "_looked_up", "_failed"):
+        monkeypatch.setattr(clock, kept, {})
 
 
 def test_a_daily_run_is_asked_for_once_from_its_hour_on(lake: LakeConfig) -> None:
@@ -113,3 +117,66 @@ def test_the_directory_is_taken_over_when_its_file_changes(
     settings.LAKEWARDEN_DIRECTORY.write_text("not json")
     clock.schedule(now)
     assert DatabaseAdministrator.objects.get().username == "dora"
+
+
+class Leavers:
+    """Stands for what closes leavers: fails as often as there are errors, then succeeds."""
+
+    def __init__(self, *errors: Exception) -> None:
+        self.errors, self.n_calls = list(errors), 0
+
+    def __call__(self, *_: object, now: datetime) -> list[str]:
+        self.n_calls += 1
+        if self.errors:
+            raise self.errors.pop(0)
+        return []
+
+
+@pytest.fixture
+def directory(settings: Any, tmp_path: Path) -> Path:
+    settings.LAKEWARDEN_DIRECTORY = tmp_path / "directory.json"
+    file: Path = settings.LAKEWARDEN_DIRECTORY
+    file.write_text(json.dumps({"people": {}, "database_administrators": {}}))
+    return file
+
+
+@pytest.mark.parametrize("way", ["directory_leavers", "ldap_leavers"])
+def test_leavers_are_closed_at_the_next_turn_when_the_database_failed(
+    lake: LakeConfig, directory: Path, now: datetime, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    leavers = Leavers(OperationalError(1213, "Deadlock found"))
+    monkeypatch.setattr(clock, way, leavers)
+    start = now.replace(minute=0, second=0, microsecond=0)
+    with pytest.raises(OperationalError):
+        clock.schedule(start)
+    for seconds in (5, 10, 15):
+        clock.schedule(start + timedelta(seconds=seconds))
+    assert leavers.n_calls == 2
+
+
+@pytest.mark.parametrize(
+    "error",
+    [RuleViolation("directory.file", "It is no JSON."), ValueError("broken"), DataError("long")],
+)
+def test_leavers_that_cannot_be_read_are_tried_again_and_hold_nothing_up(
+    lake: LakeConfig,
+    directory: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+) -> None:
+    file, ldap = Leavers(error, error), Leavers()
+    monkeypatch.setattr(clock, "directory_leavers", file)
+    monkeypatch.setattr(clock, "ldap_leavers", ldap)
+    start = datetime(2026, 11, 20, 2, 1, tzinfo=UTC)
+    called = []
+    for seconds in (0, 5, 295, 300, 305):
+        clock.schedule(start + timedelta(seconds=seconds))
+        called.append(file.n_calls)
+    assert called == [1, 1, 1, 2, 2]
+    assert ldap.n_calls == 1
+    assert Run.objects.get().kind == "test.daily"
+    # Whoever mends the file is not made to wait.
+    os.utime(directory, (1, 1))
+    clock.schedule(start + timedelta(seconds=310))
+    clock.schedule(start + timedelta(seconds=1000))
+    assert (file.n_calls, file.errors) == (3, [])

@@ -61,6 +61,28 @@ def test_logs_of_runs_that_ended_long_ago_go_with_every_attempt(people: People) 
     assert not young.exists()
 
 
+def beside(log: Path, at: datetime) -> list[Path]:
+    return [written(log.with_suffix(suffix), at) for suffix in (".packages.zip", ".beat")]
+
+
+def test_what_a_driver_left_beside_its_log_goes_with_it_once_its_run_ended(people: People) -> None:
+    long_ago = timezone.now() - timedelta(days=40)
+    _, log = logged(40)
+    lost = beside(log, long_ago)
+    log.unlink()
+    _, other = logged(40)
+    gone = [other, *beside(other, long_ago), *lost]
+    alive, running = logged(40, state=RunState.RUNNING, epoch=2)
+    kept = [running, *beside(running, long_ago), *beside(log_file(alive, epoch=1), long_ago)]
+    _, settling = logged(40, state=RunState.SETTLING)
+    kept += [settling, *beside(settling, long_ago)]
+    _, beating = logged(40)
+    kept += beside(beating, timezone.now())
+    assert driver_logs_trim(log_folder(), now=timezone.now()) == len(gone) + 1
+    assert [path for path in gone if path.exists()] == []
+    assert [path for path in kept if not path.exists()] == []
+
+
 def test_what_is_no_log_of_an_ended_run_stays(people: People, tmp_path: Path) -> None:
     long_ago = timezone.now() - timedelta(days=400)
     _, running = logged(400, state=RunState.RUNNING)
@@ -70,7 +92,7 @@ def test_what_is_no_log_of_an_ended_run_stays(people: People, tmp_path: Path) ->
     unknown = written(folder / f"{uuid4()}-1.log", long_ago)
     others = [
         written(folder / name, long_ago)
-        for name in (f"{ended.pk}.log", f"{ended.pk}-0.log", f"{ended.pk}-1.beat", "x.log")
+        for name in (f"{ended.pk}.log", f"{ended.pk}-0.log", f"{ended.pk}-1.zip", "x.log")
     ]
     inside = written(folder / "kept" / f"{ended.pk}-1.log", long_ago)
     target = written(tmp_path / "elsewhere.log", long_ago)
