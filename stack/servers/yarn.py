@@ -122,6 +122,16 @@ class NodeManager(_Yarn):
         found = self.directory.glob(f"local/usercache/*/appcache/{application}/container_*")
         return [one for one in found if (one / name).exists()]
 
+    def files_with(self, secret: bytes, *, below: Path | None = None) -> list[Path]:
+        """Return its files that have these bytes; `below` is a container, with what is linked."""
+        top = below or self.directory
+        found = (
+            Path(folder) / name
+            for folder, _, names in os.walk(top, followlinks=below is not None)
+            for name in names
+        )
+        return [file for file in found if file.is_file() and secret in file.read_bytes()]
+
     def freeze(self) -> list[int]:
         """Stop the node and its containers, as if it could not be reached; returns the latter."""
         stop_still(self.process.pid)

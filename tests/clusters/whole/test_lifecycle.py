@@ -1,9 +1,10 @@
 """Scan, notice, plan, approve, drop and restore, each job an application of the cluster."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from django.utils import timezone
@@ -22,7 +23,9 @@ from lifecycle.restore.services.backups import (
 )
 from portal.lake.clock import day_of
 from portal.notices.services import notices_send
+from portal.runs.execution.applications import applications_of
 from portal.runs.kinds.registry import get_kind
+from portal.runs.models import Run
 from portal.runs.requests.services import run_drive
 from stack.cluster_stack import ClusterStack
 from tests.clusters.whole.driven import driven
@@ -62,6 +65,21 @@ def scanned(story: Story, now: datetime, *, hold: Hold | None = None) -> None:
     notices_send(now=now, today=day_of(now, story.config.zone))
 
 
+def check_node(portal: ClusterStack, runs: Iterable[Run], secrets: Iterable[str]) -> None:
+    """Check that the node kept no secret, and the keytab for drivers alone."""
+    node = portal.yarn.node
+    for secret in secrets:
+        assert node.files_with(secret.encode()) == []
+    keytab = Path(portal.kerberos().keytab).read_bytes()
+    for run in runs:
+        (application,) = applications_of(run)
+        driver, executor = sorted(
+            node.launched_with(application.id, "default_container_executor.sh")
+        )
+        assert len(node.files_with(keytab, below=driver)) == 1
+        assert node.files_with(keytab, below=executor) == []
+
+
 def test_scan_drop_and_restore_on_the_cluster(
     portal: ClusterStack,
     story: Story,
@@ -69,6 +87,8 @@ def test_scan_drop_and_restore_on_the_cluster(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    secret = uuid4().hex
+    monkeypatch.setenv("LAKEWARDEN_CALLBACK_SECRET", secret)
     for name in (DROP_KIND, RESTORE_KIND):
         stop_at(monkeypatch, get_kind(name), "rename:after")
     settings.LAKEWARDEN_LAKES = in_client_mode(portal, tmp_path)
@@ -85,7 +105,7 @@ def test_scan_drop_and_restore_on_the_cluster(
     before = {name: story.files(name) for name in story.places}
 
     (drop,) = plans_start_due(NOW + timedelta(seconds=1))
-    driven(drop, queue="root.governance", hold=Hold(stops_itself=True))
+    drop = driven(drop, queue="root.governance", hold=Hold(stops_itself=True))
     plan.refresh_from_db()
     assert (plan.state, plan.outcome["counts"]) == (PlanState.DONE, {"DROPPED": 3})
     assert story.partitions() == ["dt=young"]
@@ -103,7 +123,8 @@ def test_scan_drop_and_restore_on_the_cluster(
     assert preview.state == "DONE", preview.error
     restore = restore_run_of(preview)
     assert restore is not None
-    driven(restore, hold=Hold(stops_itself=True))
+    restore = driven(restore, hold=Hold(stops_itself=True))
     assert story.partitions() == sorted(story.places)
     assert {name: story.files(name) for name in before} == before
     assert sorted(batches.values_list("state", "n_restored")) == [("RESTORED", 1), ("RESTORED", 2)]
+    check_node(portal, (drop, restore), [secret, story.config.metastore_db.password()])
