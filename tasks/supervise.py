@@ -13,6 +13,7 @@ from tasks.each_lake import EachLake
 
 _log = logging.getLogger(__name__)
 _lakes = EachLake("supervise")
+_strays: set[str] = set()
 
 
 def supervise(now: datetime) -> None:
@@ -31,9 +32,12 @@ def hold(now: datetime) -> None:
 def end_strays(now: datetime) -> None:
     """End what runs here although another host has taken it over."""
     try:
-        strays_end(now=now)
+        found = strays_end(_strays, now=now)
     except PortalError as error:
         _log.warning("a program of a run that went on without it stays: %s", error.message)
+        return
+    _strays.clear()
+    _strays.update(found)
 
 
 def _poll(runs: Sequence[Run], *, now: datetime) -> None:

@@ -4,7 +4,7 @@ Another host takes a run over where this one seems gone. Its driver may live on 
 nobody would ask after it again: no cancel, no limit of time, and a second driver beside it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from uuid import UUID
 
@@ -18,11 +18,13 @@ from portal.spark.process_table import host_identity, host_name
 _HAS_PROGRAM = {RunState.SUBMITTING, RunState.RUNNING}
 
 
-def strays_end(*, now: datetime) -> None:
+def strays_end(seen: Collection[str], *, now: datetime) -> frozenset[str]:
     """Kill every program of this host that belongs to no attempt under way; twice is safe.
 
-    One of a run that this portal does not have, or of a later attempt than it knows, is left alone:
-    another portal has it, or the database was set back.
+    `seen` are the tags that the last look gave; this one's are returned. What was not among them is
+    let be until the next look: it may be about to end. One of a run that this portal does not have,
+    or of a later attempt than it knows, is left alone: another portal has it, or the database was
+    set back.
 
     Raises:
         ExternalFailure: one of them cannot be killed.
@@ -31,12 +33,13 @@ def strays_end(*, now: datetime) -> None:
     programs = tagged_programs()
     attempts = {tag: attempt for tag in programs if (attempt := run_of_tag(tag))}
     runs = Run.objects.in_bulk({run_id for run_id, _ in attempts.values()})
-    for tag, attempt in attempts.items():
-        if _is_stray(attempt, runs):
-            run_id, epoch = attempt
+    strays = {tag: attempt for tag, attempt in attempts.items() if _is_stray(attempt, runs)}
+    for tag, (run_id, epoch) in strays.items():
+        if tag in seen:
             launch.kill(programs[tag])
             words = f"A driver of attempt {epoch} was still alive on {host_name(host_identity())}"
             run_log(runs[run_id], f"{words}; it was killed.", now=now, level="warning")
+    return frozenset(strays)
 
 
 def _is_stray(attempt: tuple[UUID, int], runs: Mapping[UUID, Run]) -> bool:

@@ -112,13 +112,15 @@ def test_a_driver_whose_run_went_on_without_it_is_killed(
     run = started(now)
     with application(run.tag, tmp_path / "log") as launched:
         running(run, launched, now=now)
-        strays_end(now=now)
+        assert strays_end([run.tag], now=now) == frozenset()
         assert is_alive(launched)
         Run.objects.filter(pk=run.pk).update(**after)
-        strays_end(now=now)
+        seen = strays_end([], now=now)
+        assert is_alive(launched), "it may be about to end"
+        strays_end(seen, now=now)
         assert not is_alive(launched)
     assert "A driver of attempt 1 was still alive on " in texts(run)
-    strays_end(now=now)
+    assert strays_end(seen, now=now) == frozenset()
     assert texts(run).count("still alive") == 1
 
 
@@ -131,7 +133,7 @@ def test_a_program_of_another_portal_and_one_of_a_later_attempt_are_left_alone(
     Run.objects.filter(pk=run.pk).update(state=RunState.FAILED)
     for n, tag in enumerate((tag_of(str(uuid4()), 1), tag_of(str(run.pk), 2), "lw-odd", "lw-x-y")):
         with application(tag, tmp_path / f"log{n}") as launched:
-            strays_end(now=now)
+            assert strays_end([tag], now=now) == frozenset()
             assert is_alive(launched)
 
 
@@ -141,7 +143,7 @@ def test_one_that_is_being_submitted_is_left_alone(
     noting(JobKind)
     run = started(now)
     with application(run.tag, tmp_path / "log") as launched:
-        strays_end(now=now)
+        assert strays_end([run.tag], now=now) == frozenset()
         assert is_alive(launched)
 
 
