@@ -123,3 +123,10 @@ def test_a_wanted_port_is_given_only_if_it_is_free() -> None:
     with socket.socket() as other:
         other.bind((LOOPBACK, wanted))
         assert free_port(wanted=wanted) != wanted
+
+
+def test_ports_are_not_those_that_the_kernel_gives_and_none_is_given_twice() -> None:
+    given = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text(encoding="ascii").split()
+    ports = [free_port() for _ in range(100)]
+    assert max(ports) < int(given[0])
+    assert len(set(ports)) == len(ports)
