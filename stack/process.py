@@ -19,11 +19,10 @@ from pathlib import Path
 from stack.errors import StackError
 
 LOOPBACK = "127.0.0.1"
-_GIVEN_PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
-_LOWEST_PORT = 16_384
+_PORTS = range(16_384, 32_768)
 _TRIES = 200
 # From a place by chance on, so that processes that begin together seldom meet.
-_steps = count(secrets.randbelow(_LOWEST_PORT))
+_steps = count(secrets.randbelow(len(_PORTS)))
 # These JVMs live for minutes: the optimizing compiler would cost more than it saves. Without it a
 # JVM has 48 MiB for compiled code, which Spark fills; sweeping it took a third of a long session.
 SHORT_LIVED_JVM = (
@@ -119,12 +118,11 @@ def end_group(pgid: int, *, grace_seconds: float = 10) -> None:
 def free_port(host: str = LOOPBACK, *, wanted: int = 0) -> int:
     """Return a port of a loopback address that is free now, the wanted one if that is.
 
-    The others are below those that the kernel gives to outgoing connections and to servers that ask
-    for none, and no process gives one twice: a server that starts a minute later, or once more,
-    finds its port free.
+    The others are below those that Linux gives to outgoing connections and to servers that ask for
+    none, and no process gives one twice: a server that starts a minute later, or once more, finds
+    its port free.
     """
-    span = int(_GIVEN_PORTS.read_text(encoding="ascii").split()[0]) - _LOWEST_PORT
-    others = (_LOWEST_PORT + step % span for step in islice(_steps, _TRIES))
+    others = (_PORTS[step % len(_PORTS)] for step in islice(_steps, _TRIES))
     for port in chain((wanted,), others):
         with socket.socket() as probe, suppress(OSError):
             # Connections of its last user that still wind down are no hindrance.

@@ -125,8 +125,7 @@ def test_a_wanted_port_is_given_only_if_it_is_free() -> None:
         assert free_port(wanted=wanted) != wanted
 
 
-def test_ports_are_not_those_that_the_kernel_gives_and_none_is_given_twice() -> None:
-    given = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text(encoding="ascii").split()
+def test_no_port_is_given_twice_nor_one_that_linux_gives() -> None:
     ports = [free_port() for _ in range(100)]
-    assert max(ports) < int(given[0])
     assert len(set(ports)) == len(ports)
+    assert max(ports) < 32_768
