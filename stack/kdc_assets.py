@@ -3,7 +3,7 @@
 from stack.debian_packages import install_packages
 from stack.servers.kdc import PROGRAMS, find_program
 
-_KDC_PACKAGES = ("krb5-kdc", "krb5-admin-server", "krb5-user")
+_KDC_PACKAGES = ("krb5-kdc", "krb5-admin-server", "krb5-user", "faketime")
 
 
 def fetch_kdc() -> bool:

@@ -20,7 +20,8 @@ REALM = "LAKEWARDEN.TEST"
 HOST = "localhost"
 SERVICES = tuple(f"{name}/{HOST}" for name in ("hdfs", "HTTP", "hive", "yarn"))
 PEOPLE = ("lakewarden", "alice", "bob", "eve", "etl", "steward")
-PROGRAMS = ("krb5kdc", "kdb5_util", "kadmin.local", "kinit")
+# faketime is for clients whose clocks differ from the KDC's.
+PROGRAMS = ("krb5kdc", "kdb5_util", "kadmin.local", "kinit", "faketime")
 _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
 
 
