@@ -4,7 +4,7 @@ Django passes over a squashed migration of which a database has only a part, and
 database would keep old tables under new code (ADR 0035).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.core.checks import CheckMessage, Error
@@ -20,12 +20,19 @@ def migration_history_check(
     *, databases: Sequence[str] | None = None, **_: Any
 ) -> list[CheckMessage]:
     """Check the databases that a command works on (`migrate`, `check --database default`)."""
-    return [found for alias in databases or () for found in history_problems(connections[alias])]
+    return [found for alias in databases or () for found in _problems_of(connections[alias])]
 
 
-def history_problems(connection: BaseDatabaseWrapper) -> list[CheckMessage]:
-    """Return an error if an app has some of its squashed migrations and lacks others."""
+def _problems_of(connection: BaseDatabaseWrapper) -> list[CheckMessage]:
     applied = MigrationRecorder(connection).applied_migrations()
+    return history_problems(applied, f"database {connection.settings_dict['NAME']}")
+
+
+def history_problems(applied: Collection[tuple[str, str]], what: str) -> list[CheckMessage]:
+    """Return an error if an app has some of its squashed migrations and lacks others.
+
+    `applied` are the app and name of each migration, and `what` names where they are.
+    """
     parts = []
     for app, names in sorted(_squashed().items()):
         missing = [name for name in names if (app, name) not in applied]
@@ -34,8 +41,8 @@ def history_problems(connection: BaseDatabaseWrapper) -> list[CheckMessage]:
     if not parts:
         return []
     message = (
-        f"The database {connection.settings_dict['NAME']} is of an older version, from which this "
-        f"one cannot upgrade in one step: {'; '.join(parts)}."
+        f"The {what} is of an older version, from which this one cannot upgrade in one step: "
+        f"{'; '.join(parts)}."
     )
     hint = (
         "Stop web, supervisor and workers, back the database up, and run `manage.py migrate` twice:"

@@ -31,11 +31,7 @@ def hold(now: datetime) -> None:
 
 def end_strays(now: datetime) -> None:
     """End what runs here although another host has taken it over."""
-    try:
-        found = strays_end(_strays, now=now)
-    except PortalError as error:
-        _log.warning("a program of a run that went on without it stays: %s", error.message)
-        return
+    found = strays_end(_strays, now=now)
     _strays.clear()
     _strays.update(found)
 

@@ -6,6 +6,7 @@ go on: most can be read, and who must act is told by the error of the database.
 
 import logging
 import time
+from collections.abc import Sequence
 
 from django.db import DatabaseError, InterfaceError, connection
 from django.db.migrations.loader import MigrationLoader
@@ -16,20 +17,25 @@ LOOK_SECONDS = 30.0
 _log = logging.getLogger(__name__)
 
 
-def newer_migrations() -> list[str]:
-    """Return the migrations that the database has and this release lacks, as `app.name`.
+def applied_migrations() -> list[tuple[str, str]]:
+    """Return the app and name of each migration that the database has, as they were applied."""
+    # Rows are numbered so, whatever the clocks of hosts said.
+    rows = MigrationRecorder(connection).applied_migrations()
+    return sorted(rows, key=lambda key: rows[key].pk)
+
+
+def newer_migrations(applied: Sequence[tuple[str, str]]) -> list[str]:
+    """Return those of the applied migrations that this release lacks, as `app.name`.
 
     Those were applied after the last one of their app that this release knows. Older ones were
     squashed, and the migration that replaced them need not name them any more.
     """
-    loader = MigrationLoader(connection)
-    known = set(loader.disk_migrations)
-    for migration in loader.disk_migrations.values():
+    migrations = MigrationLoader(None, ignore_no_migrations=True).disk_migrations
+    known = set(migrations)
+    for migration in migrations.values():
         known.update(migration.replaces)
-    # Rows are numbered as they were applied, whatever the clocks of hosts said.
-    rows = MigrationRecorder(connection).applied_migrations()
-    found = {key: row.pk for key, row in rows.items()}
-    newest = {app: 0 for app, _ in known}
+    found = {key: place for place, key in enumerate(applied)}
+    newest = {app: -1 for app, _ in known}
     for app, name in known & found.keys():
         newest[app] = max(newest[app], found[app, name])
     return sorted(
@@ -58,7 +64,7 @@ class ReleaseWatch:
 
     def _look(self) -> bool:
         try:
-            newer = newer_migrations()
+            newer = newer_migrations(applied_migrations())
         except (DatabaseError, InterfaceError) as error:
             _log.warning("the database was not asked for its migrations: %s", error)
             connection.close()

@@ -16,7 +16,7 @@ from portal.lake.errors import StaleState
 from portal.notices.models import Notice, NoticeState
 from portal.runs.claims.services import run_move
 from portal.runs.domain import RunState
-from portal.runs.models import Outbox, Run
+from portal.runs.models import Lease, Outbox, Run
 from portal.runs.records.logs import run_log
 from portal.safety.services import emergency_stop_start
 
@@ -48,6 +48,8 @@ def stand_still(*, taken_at: str, now: datetime) -> Aftermath:
         n_notices = waiting.update(
             state=NoticeState.FAILED, error=_NOT_SENT.format(taken_at=taken_at)
         )
+        # Whoever led at the moment of the backup does so no more.
+        Lease.objects.filter(until__gt=now).update(until=now)
         # Of runs that have begun the watchdog tells the workers again.
         Outbox.objects.filter(published_at=None).update(published_at=now)
         n_sessions, _ = Session.objects.all().delete()

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import connection
-from django.db.migrations.recorder import MigrationRecorder
 
 from portal.access.lakes import all_lakes
 from portal.audit.services import audit_verify
 from portal.lake.errors import RuleViolation
+from portal.servers.release import applied_migrations
 from tasks.database.aftermath import Aftermath, stand_still
 from tasks.database.dumping import (
     LOADS,
@@ -25,7 +25,7 @@ from tasks.database.dumping import (
     row_counts,
     sha256_of,
 )
-from tasks.database.releases import migrate_restored
+from tasks.database.releases import check_release, migrate_restored
 
 FORMAT = 1
 DUMP, ANCHORS, MANIFEST = "portal.sql.gz", "audit_anchors.jsonl", "manifest.json"
@@ -72,7 +72,7 @@ def copy_write(target: Path, *, now: datetime) -> Manifest:
         format=FORMAT,
         taken_at=now.isoformat(timespec="seconds"),
         rows=rows,
-        migrations=applied_migrations(),
+        migrations=_names(),
         sha256={one.name: sha256_of(one) for one in files},
     )
     unfinished = target / f"{MANIFEST}.new"
@@ -85,7 +85,8 @@ def copy_read(source: Path) -> Manifest:
     """Read the manifest of a backup and compare the checksums of its files.
 
     Raises:
-        RuleViolation: `database.copy`, it is no whole backup of a format that is known.
+        RuleViolation: `database.copy`, it is no whole backup of a format that is known;
+            `database.release`, this release cannot work on it.
     """
     try:
         found = Manifest(**json.loads((source / MANIFEST).read_text(encoding="utf-8")))
@@ -97,6 +98,8 @@ def copy_read(source: Path) -> Manifest:
         file = source / name
         if not file.is_file() or sha256_of(file) != wanted:
             raise _refused(f"{file} is missing or damaged. Take another backup.")
+    parted = (one.partition(".") for one in found.migrations)
+    check_release([(app, name) for app, _, name in parted])
     return found
 
 
@@ -152,16 +155,14 @@ def _difference(manifest: Manifest) -> str:
     if (rows := row_counts()) != manifest.rows:
         other = sorted({*rows.items()} ^ {*manifest.rows.items()})
         return f"Other numbers of rows than in the manifest: {other[:5]}."
-    if applied_migrations() != manifest.migrations:
+    if sorted(_names()) != sorted(manifest.migrations):
         return "Other migrations than in the manifest."
     return ""
 
 
-def applied_migrations() -> list[str]:
-    """Return the migrations that the database has, by app and name."""
-    return sorted(
-        f"{app}.{name}" for app, name in MigrationRecorder(connection).applied_migrations()
-    )
+def _names() -> list[str]:
+    """Return the migrations that the database has, as they were applied."""
+    return [f"{app}.{name}" for app, name in applied_migrations()]
 
 
 def _refused(message: str) -> RuleViolation:

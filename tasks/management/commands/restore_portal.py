@@ -12,7 +12,7 @@ from portal.lake.errors import PortalError
 from tasks.database.aftermath import Aftermath
 from tasks.database.copies import Loaded, Manifest, check_loadable, copy_load, copy_read
 from tasks.database.patience import without_answer_limit
-from tasks.database.stopped import check_stopped
+from tasks.database.stopped import check_scratch, check_stopped
 
 _NEXT = """Do not start any process yet. In this order (docs/deploy.md, After a restore):
   1. with two accounts of MariaDB: the script of manage.py database_grants
@@ -71,6 +71,7 @@ class Command(BaseCommand):
         connection.close()
         connection.settings_dict["NAME"] = database
         try:
+            check_scratch(timezone.now())
             return _load(source, manifest)
         finally:
             connection.close()
@@ -83,8 +84,8 @@ def _load(source: Path, manifest: Manifest) -> Loaded:
     except (PortalError, DatabaseError) as error:
         reason = error.message if isinstance(error, PortalError) else f"MariaDB says {error}."
         raise CommandError(
-            f"{reason} Nothing was restored, and the database is empty or not complete. Do not "
-            "start any process before a restore came to its end."
+            f"{reason} Nothing was restored, and the database is as it was, empty, or not "
+            "complete. Do not start any process before a restore came to its end."
         ) from error
 
 

@@ -18,7 +18,7 @@ from django.db.models import TextField
 from django.utils import timezone
 
 from portal.runs.models import Lease
-from portal.servers.release import ReleaseWatch, newer_migrations
+from portal.servers.release import ReleaseWatch, applied_migrations, newer_migrations
 from tasks import base
 from tasks.celery import app
 from tasks.database.changes import stops_former
@@ -33,13 +33,13 @@ def migrated_by_a_newer_release() -> None:
 
 @pytest.mark.django_db
 def test_only_what_no_release_up_to_this_one_has_is_newer() -> None:
-    assert newer_migrations() == []
+    assert newer_migrations(applied_migrations()) == []
     recorder = MigrationRecorder(connection)
     recorder.record_applied("an_app_that_went", LATER)
     recorder.record_unapplied("runs", "0003_application_id")
-    assert newer_migrations() == []
+    assert newer_migrations(applied_migrations()) == []
     migrated_by_a_newer_release()
-    assert newer_migrations() == [f"runs.{LATER}"]
+    assert newer_migrations(applied_migrations()) == [f"runs.{LATER}"]
 
 
 @pytest.mark.django_db
@@ -50,9 +50,9 @@ def test_what_was_squashed_twice_is_of_a_former_release_and_not_of_a_newer_one()
     for name in ("0001_initial", "0002_more", "0001_squashed_0002_more"):
         recorder.record_applied("runs", name)
     call_command("migrate", fake=True, stdout=io.StringIO(), verbosity=0)
-    assert newer_migrations() == []
+    assert newer_migrations(applied_migrations()) == []
     migrated_by_a_newer_release()
-    assert newer_migrations() == [f"runs.{LATER}"]
+    assert newer_migrations(applied_migrations()) == [f"runs.{LATER}"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -60,7 +60,7 @@ def test_loops_end_and_say_why(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turned = threading.Event()
-    monkeypatch.setattr("portal.servers.release.newer_migrations", lambda: [f"runs.{LATER}"])
+    monkeypatch.setattr("portal.servers.release.newer_migrations", lambda _: [f"runs.{LATER}"])
     loops = Loops([Loop("sound", 0.01, lambda _: turned.set(), "a")], holder="me")
     with caplog.at_level(logging.ERROR):
         loops.start()
@@ -74,7 +74,7 @@ def test_loops_end_and_say_why(
 def test_a_database_that_does_not_answer_ends_nobody(
     monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    def broken() -> list[str]:
+    def broken(_: object) -> list[str]:
         raise error
 
     monkeypatch.setattr("portal.servers.release.newer_migrations", broken)
@@ -88,7 +88,7 @@ def test_a_loop_goes_on_when_the_release_cannot_be_looked_up(
     turned = threading.Event()
     looks: list[str] = []
 
-    def look_up() -> list[str]:
+    def look_up(_: object) -> list[str]:
         looks.append("once")
         raise ModuleNotFoundError("the old release's folder is gone")
 

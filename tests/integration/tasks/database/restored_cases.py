@@ -28,7 +28,11 @@ from tests.support.act_portal import instant
 pytestmark = pytest.mark.django_db(transaction=True)
 
 FORMER = (("refresh", "0003"), ("safety", "0001"), ("notices", "0002"), ("runs", "0002"))
-SCRATCH = "portal_try"
+SCRATCH, OTHER = "portal_try", "portal_other"
+LEADS = """
+insert into {database}.runs_lease (name, holder, epoch, until)
+values ('supervise', 'h1', 1, now() + interval 1 day)
+"""
 LIMIT_SECONDS = 2
 WAITERS = f"""
 select 1 from information_schema.processlist
@@ -59,6 +63,12 @@ def execute(statement: str) -> list[tuple[object, ...]]:
 def backed_up(copy: Path) -> Path:
     call_command("backup_portal", copy, stdout=StringIO())
     return copy
+
+
+def told(copy: Path) -> list[str]:
+    manifest = json.loads((copy / "manifest.json").read_text(encoding="utf-8"))
+    names: list[str] = manifest["migrations"]
+    return names
 
 
 def tell_other(copy: Path, **told: object) -> None:
@@ -115,7 +125,7 @@ def other_rows(copy: Path) -> None:
 
 
 def other_migrations(copy: Path) -> None:
-    tell_other(copy, migrations=["runs.0001_squashed"])
+    tell_other(copy, migrations=[one for one in told(copy) if one != "sessions.0001_initial"])
 
 
 def rewrite_dump(copy: Path, change: Callable[[bytes], bytes]) -> None:
@@ -180,10 +190,47 @@ def test_what_cannot_stand_still_is_not_left_in_the_database(
 ) -> None:
     waiting_work()
     damage(backed_up(tmp_path / "copy"))
-    with pytest.raises(CommandError, match="Nothing was restored, and the database is empty") as no:
+    with pytest.raises(CommandError, match="Nothing was restored, and the database is as ") as no:
         call_command("restore_portal", tmp_path / "copy", "--try-in", SCRATCH)
     assert problem in str(no.value)
     assert execute(f"show tables in {SCRATCH}") == []
+
+
+def test_a_backup_that_this_release_cannot_work_on_is_refused_before_anything_is_dropped(
+    tmp_path: Path,
+) -> None:
+    queued = waiting_work()
+    copy = backed_up(tmp_path / "copy")
+    names = told(copy)
+    tell_other(copy, migrations=[*names, "runs.9999_later"])
+    with pytest.raises(
+        CommandError, match=r"a newer release than this one: it has runs\.9999_later"
+    ):
+        call_command("restore_portal", copy, "--replace")
+    tell_other(copy, migrations=[one for one in names if one != "runs.0001_initial"])
+    with pytest.raises(CommandError, match=r"The backup is of an older version.* runs lacks 0001"):
+        call_command("restore_portal", copy, "--replace")
+    queued.refresh_from_db()
+    assert queued.state == RunState.QUEUED
+
+
+def test_a_trial_replaces_no_database_of_something_else_and_none_that_is_in_use(
+    tmp_path: Path,
+) -> None:
+    copy = backed_up(tmp_path / "copy")
+    execute(f"create database {OTHER}")
+    try:
+        execute(f"create table {OTHER}.dbs (name text)")
+        with pytest.raises(CommandError, match="portal_other has tables that are not"):
+            call_command("restore_portal", copy, "--try-in", OTHER)
+        assert execute(f"show tables in {OTHER}") == [("dbs",)]
+        execute(f"drop table {OTHER}.dbs")
+        call_command("restore_portal", copy, "--try-in", OTHER, stdout=StringIO())
+        execute(LEADS.format(database=OTHER))
+        with pytest.raises(CommandError, match="supervise is led by h1"):
+            call_command("restore_portal", copy, "--try-in", OTHER)
+    finally:
+        execute(f"drop database {OTHER}")
 
 
 @contextmanager

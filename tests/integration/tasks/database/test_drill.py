@@ -40,7 +40,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
         server.stop()
 
 
-@pytest.mark.parametrize(("cases", "n"), [("drill_cases.py", 3), ("restored_cases.py", 8)])
+@pytest.mark.parametrize(("cases", "n"), [("drill_cases.py", 3), ("restored_cases.py", 10)])
 def test_it_holds_on_mariadb(environment: dict[str, str], cases: str, n: int) -> None:
     done = subprocess.run(
         [
