@@ -63,14 +63,16 @@ class Turns:
         ticket = object()
         with self._changed:
             self._queue.append(ticket)
-            self._changed.wait_for(
-                lambda: self._queue[0] is ticket and (not self._n_calls or self._user == user)
-            )
-            self._queue.popleft()
+            try:
+                self._changed.wait_for(
+                    lambda: self._queue[0] is ticket and (not self._n_calls or self._user == user)
+                )
+            finally:  # a wait that is broken off leaves nobody behind it waiting
+                self._queue.remove(ticket)
+                self._changed.notify_all()
             if not self._n_calls:
                 self._begin(user)
             self._n_calls += 1
-            self._changed.notify_all()  # the next one may be of the same user
 
     def _begin(self, user: str | None) -> None:
         self._user, self._before = user, os.environ.get(VARIABLE) or process_user()

@@ -126,6 +126,22 @@ def test_who_waits_comes_before_further_calls_of_the_user_that_is_inside() -> No
     assert order == ["bob", "root", "bob"]
 
 
+def test_a_wait_that_is_broken_off_leaves_nobody_behind_it_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    turns = Turns()
+    with monkeypatch.context() as patch:
+        patch.setattr(turns._changed, "wait_for", lambda _: _broken_off())
+        with pytest.raises(KeyboardInterrupt), turns.of("bob"):
+            pass
+    with turns.of("root"):
+        assert os.environ[VARIABLE] == "root"
+
+
+def _broken_off() -> bool:
+    raise KeyboardInterrupt
+
+
 def test_many_users_at_once_each_find_their_own_name() -> None:
     turns, wrong = Turns(), []
 
