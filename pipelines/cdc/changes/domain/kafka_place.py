@@ -54,10 +54,11 @@ class KafkaPlace(msgspec.Struct, frozen=True, omit_defaults=True):
         if found is None:
             raise RuleViolation(
                 "pipeline.password",
-                f"The environment variable {self.password_variable} is not set, and "
-                f"LAKEWARDEN_CAPTURE_PASSWORD_DIR has no file {self.password_name}. Write the "
-                "password into that file on the hosts of site, workers and manage.py cdc_capture, "
-                "and cancel the run that applies changes: the next one has it.",
+                f"The environment variable {self.password_variable} is not set, and the folder "
+                "that LAKEWARDEN_CAPTURE_PASSWORD_DIR names has no file "
+                f"{self.password_name}. Write the password into such a file on the hosts of site, "
+                "workers and manage.py cdc_capture, and cancel the run that applies changes: the "
+                "next one has it.",
                 field="kafka_password_name",
             )
         return found

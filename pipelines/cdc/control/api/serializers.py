@@ -28,7 +28,7 @@ class KafkaSerializer(serializers.Serializer[object]):
         max_length=64,
         allow_blank=True,
         default="",
-        help_text="KAFKA for the environment variable LAKEWARDEN_CDC_PASSWORD_KAFKA",
+        help_text="KAFKA for the file KAFKA, or the variable LAKEWARDEN_CDC_PASSWORD_KAFKA",
     )
     mechanism = serializers.ChoiceField(MECHANISMS, default=MECHANISMS[0])
     ssl_ca = serializers.CharField(
@@ -43,7 +43,8 @@ class ServerSerializer(serializers.Serializer[object]):
     port = serializers.IntegerField(min_value=1, max_value=65535)
     user = serializers.CharField(max_length=80, trim_whitespace=False)
     password_name = serializers.CharField(
-        max_length=64, help_text="SHOP for the environment variable LAKEWARDEN_CDC_PASSWORD_SHOP"
+        max_length=64,
+        help_text="SHOP for the file SHOP, or the variable LAKEWARDEN_CDC_PASSWORD_SHOP",
     )
     ssl_ca = serializers.CharField(max_length=1024, allow_blank=True, default="")
     server_id = serializers.IntegerField(min_value=1, max_value=MOST_SERVER_ID)

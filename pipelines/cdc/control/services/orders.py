@@ -1,5 +1,6 @@
 """Says what the program that applies changes has to do, from what people want and have decided."""
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -31,9 +32,10 @@ from pipelines.cdc.schema.domain.classes import SchemaChange as Change
 from pipelines.models import CapturedTable, Pipeline, SchemaChange
 from portal.access.lakes import get_lake
 from portal.connectors.metastore import Metastore
-from portal.lake.errors import NotVisible, PortalError
+from portal.lake.errors import ExternalFailure, NotVisible, PortalError
 from portal.lake.names import TableName
 
+_log = logging.getLogger(__name__)
 _KINDS = {TableType.MERGE_ON_READ.value: "MOR", TableType.COPY_ON_WRITE.value: "COW"}
 
 
@@ -64,9 +66,17 @@ def orders_json(lake: str) -> dict[str, Any]:
 
 
 def passwords_of(lake: str) -> dict[str, str]:
-    """Return the passwords that the program needs, by the variables in which it looks for them."""
-    places = [row.spec.kafka for row in Pipeline.objects.filter(lake=lake)]
-    return password_variables(places)
+    """Return the passwords that the program needs, by the variables in which it looks for them.
+
+    One that cannot be read is missing for its own pipeline alone, which says so.
+    """
+    found: dict[str, str] = {}
+    for row in Pipeline.objects.filter(lake=lake):
+        try:
+            found |= password_variables([row.spec.kafka])
+        except ExternalFailure as error:
+            _log.warning("pipeline %s: %s", row.name, error.message)
+    return found
 
 
 def plan_of(row: CapturedTable, stored: Iterable[SchemaChange], *ahead: DecidedSchema) -> TablePlan:

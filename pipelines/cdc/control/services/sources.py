@@ -32,8 +32,9 @@ def source_config(
         raise RuleViolation(
             "pipeline.password",
             f"The environment variable {spec.password_variable} is not set where the portal runs, "
-            f"and LAKEWARDEN_CAPTURE_PASSWORD_DIR has no file {spec.password_name}. Write the "
-            "password into that file on the hosts of the site and of manage.py cdc_capture.",
+            f"and the folder that LAKEWARDEN_CAPTURE_PASSWORD_DIR names has no file "
+            f"{spec.password_name}. Write the password into such a file on the hosts of the site "
+            "and of manage.py cdc_capture.",
             field="password_name",
         )
     return SourceConfig(

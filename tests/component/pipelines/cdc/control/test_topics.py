@@ -1,9 +1,12 @@
 """Pipelines of topics: how they are declared, what their program is told, what it tells."""
 
 import json
+from dataclasses import replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -68,6 +71,18 @@ def test_it_is_kept_as_it_was_declared_and_captured_by_nobody(
     (order,) = orders_of(LAKE).pipelines
     assert order.topics == TopicsPlan(("app.*",), spec.columns)
     assert order.kafka == spec.kafka
+    assert passwords_of(LAKE) == {"LAKEWARDEN_CDC_PASSWORD_KAFKA": "secret"}
+
+
+def test_a_password_that_cannot_be_read_is_missing_for_its_own_pipeline_alone(
+    events: Pipeline, spec: PipelineSpec, now: datetime, settings: Any, tmp_path: Path
+) -> None:
+    assert spec.kafka is not None
+    place = msgspec.structs.replace(spec.kafka, password_name="OTHER")
+    other = replace(spec, name="clicks", kafka=place, patterns=("web.*",))
+    settings.LAKEWARDEN_CAPTURE_PASSWORD_DIR = str(tmp_path)
+    pipeline_create(other, by=ADA, now=now)
+    (tmp_path / "OTHER").touch()
     assert passwords_of(LAKE) == {"LAKEWARDEN_CDC_PASSWORD_KAFKA": "secret"}
 
 
