@@ -9,6 +9,7 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 
 from django.db import DatabaseError, transaction
+from django.db.models import QuerySet
 
 from portal.lake.errors import ExternalFailure, PortalError
 from portal.runs.claims.services import run_to_settling
@@ -46,9 +47,16 @@ def runs_hold(*, now: datetime) -> None:
 
     It asks no lake: one that hangs must not let a living host seem gone.
     """
-    Run.objects.filter(state=RunState.RUNNING, host=host_identity()).update(
-        lease_until=now + SUPERVISED
-    )
+    _hold(Run.objects.all(), now=now)
+
+
+def run_hold(run: Run, *, now: datetime) -> None:
+    """Say the same of one application, where no supervisor says it of all."""
+    _hold(Run.objects.filter(pk=run.pk), now=now)
+
+
+def _hold(runs: QuerySet[Run], *, now: datetime) -> None:
+    runs.filter(state=RunState.RUNNING, host=host_identity()).update(lease_until=now + SUPERVISED)
 
 
 def run_poll(run: Run, *, now: datetime) -> None:
@@ -59,22 +67,20 @@ def run_poll(run: Run, *, now: datetime) -> None:
     kind = get_kind(run.kind)
     spool = open_spool(run)
     _look_after(run, kind, spool, now=now)
-    error: ExternalFailure | None = None
     is_running = _is_running(run, now=now)
     if is_running is None:  # it may be silent all the same, which pages show
         silence_note(run, kind, now=now)
         return
     if is_running:
-        error = _waited_too_long(run, kind, now=now)
-        reason = error.message if error else _reason_killed(run, kind, spool, now=now)
+        reason = _waited_too_long(run, kind, now=now) or _reason_killed(run, kind, spool, now=now)
         if not reason or not _killed(run, reason, now=now):
             return
-        if not error:
+        if run.error is None:  # else its end says it
             run_log(run, f"{reason}; it was killed.", now=now, level="warning")
     # What it wrote between the last look and its end.
     _look_after(run, kind, spool, now=now, is_alive=False)
     applications.keep_driver_log(run)
-    run_to_settling(run, now=now, error=error.as_dict() if error else None)
+    run_to_settling(run, now=now)
 
 
 def _killed(run: Run, reason: str, *, now: datetime) -> bool:
@@ -82,7 +88,7 @@ def _killed(run: Run, reason: str, *, now: datetime) -> bool:
     try:
         applications.kill(run)
     except ExternalFailure as error:
-        _say_once(run, f"{reason}; it is killed. {error.message}", now=now)
+        _say_once(run, f"{reason.rstrip('.')}; it is killed. {error.message}", now=now)
         return False
     return True
 
@@ -103,13 +109,24 @@ def _is_running(run: Run, *, now: datetime) -> bool | None:
         return None
 
 
-def _waited_too_long(run: Run, kind: RunKind, *, now: datetime) -> ExternalFailure | None:
-    """Note what an application waits for on its cluster; return an error where that is enough."""
-    try:
-        return note_wait(run, kind, now=now)
-    except ExternalFailure as error:
-        _say_once(run, error.message, now=now)
-        return None
+def _waited_too_long(run: Run, kind: RunKind, *, now: datetime) -> str:
+    """Note what an application waits for on its cluster; say why where it waited too long.
+
+    That is stored as the error of the run: a cluster may take several polls to end it.
+    """
+    if run.error is None:
+        try:
+            error = note_wait(run, kind, now=now)
+        except ExternalFailure as failure:
+            _say_once(run, failure.message, now=now)
+            return ""
+        if error is None:
+            return ""
+        run.error = error.as_dict()
+        Run.objects.filter(pk=run.pk, epoch=run.epoch, state=RunState.RUNNING).update(
+            error=run.error
+        )
+    return str(run.error["message"])
 
 
 def _note_application(run: Run, *, now: datetime) -> None:

@@ -178,7 +178,7 @@ def run_settle_later(run: Run, reason: str, *, now: datetime) -> None:
 
 
 def _end_unstored(run: Run, *, now: datetime) -> None:
-    """End an application that was started but never stored: its worker died or failed in between.
+    """End an application that nobody follows: it was never stored, or its host seemed gone.
 
     Raises:
         ExternalFailure: `run.elsewhere`, retryable: only its own host can say whether there is one.
@@ -197,7 +197,7 @@ def _end_unstored(run: Run, *, now: datetime) -> None:
     launched = find_by_tag(run.tag)
     if launched is not None:
         launch.kill(launched)
-        run_log(run, "Its application was never stored and was ended.", now=now, level="warning")
+        run_log(run, "Its application, which nobody followed, was ended.", now=now, level="warning")
 
 
 def _end_on_cluster(run: Run, *, now: datetime) -> None:

@@ -6,11 +6,13 @@ a host that cannot be asked is left until its lease and another minute are over.
 
 import logging
 from datetime import datetime
+from typing import Any
 
 from django.db import DatabaseError, transaction
 from django.db.models import Q
 
 from portal.lake.errors import PortalError, StaleState
+from portal.reliability.claims import claim
 from portal.runs.claims.services import run_move, run_to_settling
 from portal.runs.domain import (
     HOST_GONE_GRACE,
@@ -91,12 +93,6 @@ def _take_over(run: Run, *, now: datetime) -> bool:
         case RunState.RUNNING if is_running_on_cluster(run):
             run_adopt_on_cluster(run, now=now)
         case RunState.RUNNING:
-            run_log(
-                run,
-                f"{host_name(run.host)} is gone; the run is taken over.",
-                now=now,
-                level="warning",
-            )
             keep_driver_log(run)
             _settle_elsewhere(run, now=now)
         case _:  # SETTLING: the next worker claims it as soon as a message reaches one.
@@ -111,14 +107,30 @@ def _settle_elsewhere(run: Run, *, now: datetime) -> None:
     never stored. One that acts is kept from it by its fence.
     """
     if has_driver_elsewhere(run):
-        run_to_settling(run, now=now)
+        _end_unheld(run, now=now)
         return
+    _end_unheld(run, now=now, pid=None, pid_started=None, pgid=None)
     if run.spool and not get_kind(run.kind).acting:
         try:
             open_spool(run).write_control({"cancel": True, "by": TAKEN_OVER})
         except PortalError as error:
             _log.warning("run %s: its driver is not told to end: %s", run.pk, error.message)
-    run_to_settling(run, now=now, pid=None, pid_started=None, pgid=None)
+
+
+def _end_unheld(run: Run, *, now: datetime, **changes: Any) -> None:
+    """End the working part of a run unless its host has come back since the row was read.
+
+    Raises:
+        StaleState: `run.lost`, its host holds it.
+    """
+    as_read = Run.objects.filter(pk=run.pk, host=run.host, lease_until=run.lease_until)
+    with transaction.atomic():
+        if not claim(as_read, lease_until=None):
+            raise StaleState("run.lost", f"{host_name(run.host)} holds run {run.pk} again.")
+        run_log(
+            run, f"{host_name(run.host)} is gone; the run is taken over.", now=now, level="warning"
+        )
+        run_to_settling(run, now=now, **changes)
 
 
 def _requeue(run: Run, *, now: datetime) -> None:

@@ -16,7 +16,7 @@ from portal.lake.errors import NotAllowed, StaleState
 from portal.lake.reasons import check_text
 from portal.runs.claims.leases import new_holder
 from portal.runs.domain import FINAL, RunState
-from portal.runs.execution.polling import run_poll
+from portal.runs.execution.polling import run_hold, run_poll
 from portal.runs.execution.steps import run_step
 from portal.runs.execution.takeover import watch
 from portal.runs.kinds.registry import RunKind, get_kind
@@ -150,6 +150,7 @@ def _ask_to_stop(run: Run, **asked: Any) -> None:
 
 
 def _poll(run: Run) -> None:
+    run_hold(run, now=timezone.now())
     try:
         run_poll(run, now=timezone.now())
     except StaleState:

@@ -42,6 +42,8 @@ _FULL = (
     "exceeded.  Details : AM Partition = <DEFAULT_PARTITION>"
 )
 
+_STILL = "YARN was asked to end application_1_0001 and still has it."
+
 
 @pytest.fixture
 def config(lake: LakeConfig) -> LakeConfig:
@@ -115,6 +117,28 @@ def test_what_waits_for_too_long_is_ended_with_the_next_step(now: datetime, yarn
     assert run.error["code"] == "spark.queue_wait"
     assert "for 30 minutes and was ended" in run.error["message"]
     assert "queue_wait_minutes" in run.error["message"]
+
+
+def test_one_that_takes_a_while_to_end_keeps_its_reason(now: datetime, yarn: FakeYarn) -> None:
+    noting(JobKind)
+    run = running("test.job", yarn, now=now)
+    name = yarn.has(run.tag, "ACCEPTED", diagnostics=_FULL, waited=1_800)
+    yarn.is_deaf = True
+    for seconds in (40, 50, 60):
+        run_poll(run, now=now + timedelta(seconds=seconds))
+    run.refresh_from_db()
+    assert (run.state, yarn.killed) == (RunState.RUNNING, [name] * 3)
+    texts = [event.text for event in run_events(run)]
+    assert [text.endswith(f"another queue; it is killed. {_STILL}") for text in texts].count(
+        True
+    ) == 1
+    yarn.is_deaf = False
+    yarn.has(run.tag, "KILLED")
+    run_poll(Run.objects.get(pk=run.pk), now=now + timedelta(seconds=70))
+    assert run_step(run.pk, holder="w") is RunState.FAILED
+    run.refresh_from_db()
+    assert run.error is not None
+    assert run.error["code"] == "spark.queue_wait"
 
 
 def test_without_a_limit_it_is_that_of_the_kind(

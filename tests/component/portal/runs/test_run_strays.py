@@ -8,8 +8,9 @@ import pytest
 from django.utils import timezone
 
 from portal.connectors.lake_config import LakeConfig
+from portal.lake.errors import ExternalFailure
 from portal.runs.domain import RunState, tag_of
-from portal.runs.execution.polling import runs_hold
+from portal.runs.execution.polling import SUPERVISED, run_hold, runs_hold
 from portal.runs.execution.steps import run_step
 from portal.runs.execution.strays import strays_end
 from portal.runs.execution.takeover import watch
@@ -17,6 +18,7 @@ from portal.runs.models import Run
 from portal.runs.records.spools import open_spool
 from portal.runs.requests.selectors import run_events
 from portal.runs.requests.services import run_request
+from portal.spark import launch
 from portal.spark.launch import Launched, is_alive
 from tests.component.conftest import LAKE
 from tests.component.portal.runs.run_kinds import (
@@ -124,6 +126,59 @@ def test_a_driver_whose_run_went_on_without_it_is_killed(
     assert texts(run).count("still alive") == 1
 
 
+def test_one_that_cannot_be_killed_keeps_no_other_alive(
+    now: datetime,
+    lake: LakeConfig,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    noting(JobKind)
+    runs = [started(now), started(now)]
+    kill, tries = launch.kill, []
+
+    def one_stays(launched: Launched) -> None:
+        tries.append(launched)
+        if len(tries) == 1:
+            raise ExternalFailure(
+                "spark.kill", "It waits for a disk.", service="spark", retryable=True
+            )
+        kill(launched)
+
+    with (
+        application(runs[0].tag, tmp_path / "log0") as one,
+        application(runs[1].tag, tmp_path / "log1") as other,
+    ):
+        for run, launched in zip(runs, (one, other), strict=True):
+            running(run, launched, now=now)
+        Run.objects.update(state=RunState.FAILED)
+        monkeypatch.setattr(launch, "kill", one_stays)
+        tags = {run.tag for run in runs}
+        assert strays_end(tags, now=now) == tags
+        assert sorted([is_alive(one), is_alive(other)]) == [False, True]
+        assert len(strays_end(tags, now=now)) == 1
+        assert [is_alive(one), is_alive(other)] == [False, False]
+
+
+def test_a_host_that_comes_back_amid_a_takeover_keeps_its_run(
+    now: datetime, lake: LakeConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noting(JobKind)
+    run = started(now)
+    with application(run.tag, tmp_path / "log") as launched:
+        running(run, launched, now=now)
+    Run.objects.filter(pk=run.pk).update(host=ELSEWHERE)
+
+    def hold(run: Run) -> None:
+        Run.objects.filter(pk=run.pk).update(lease_until=now + GONE * 2)
+
+    monkeypatch.setattr("portal.runs.execution.takeover.keep_driver_log", hold)
+    assert watch(now=now + GONE) == 0
+    run.refresh_from_db()
+    assert (run.state, run.host) == (RunState.RUNNING, ELSEWHERE)
+    assert open_spool(run).read_control() == {}
+    assert "taken over" not in texts(run)
+
+
 def test_a_program_of_another_portal_and_one_of_a_later_attempt_are_left_alone(
     now: datetime, lake: LakeConfig, tmp_path: Path
 ) -> None:
@@ -163,3 +218,18 @@ def test_a_host_holds_what_runs_on_it_whatever_its_lakes_do(
         assert run.state == state
     Run.objects.filter(pk=here.pk).update(host=ELSEWHERE)
     assert watch(now=now + GONE + timedelta(seconds=119)) == 0
+
+
+def test_who_drives_a_run_without_a_supervisor_holds_that_one_alone(
+    now: datetime, lake: LakeConfig, tmp_path: Path
+) -> None:
+    noting(JobKind)
+    driven, other = started(now), started(now)
+    for run in (driven, other):
+        with application(run.tag, tmp_path / run.tag) as launched:
+            running(run, launched, now=now)
+    before = Run.objects.get(pk=other.pk).lease_until
+    run_hold(driven, now=now + GONE)
+    driven.refresh_from_db()
+    assert driven.lease_until == now + GONE + SUPERVISED
+    assert Run.objects.get(pk=other.pk).lease_until == before

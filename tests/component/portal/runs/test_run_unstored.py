@@ -76,7 +76,7 @@ def test_settling_ends_what_was_started_and_never_stored(
         assert run_step(run.pk, holder="w") is RunState.QUEUED
         assert not is_alive(launched)
     assert kind.calls == ["settle", "ingest"]
-    assert "Its application was never stored and was ended." in [e.text for e in run_events(run)]
+    assert "Its application, which nobody followed, was ended." in [e.text for e in run_events(run)]
 
 
 def test_on_another_host_it_is_given_a_minute(
