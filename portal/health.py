@@ -24,6 +24,7 @@ from portal.access.lakes import all_lakes
 from portal.access.this_host import is_from_this_host
 from portal.events.selectors import follower_state
 from portal.lake.errors import ExternalFailure, PortalError
+from portal.runs.claims.leases import SUPERVISOR
 from portal.runs.models import Lease, Outbox
 from portal.servers.redis import broker_problem, redis_client, redis_server
 from portal.servers.tls_errors import tls_problem
@@ -149,16 +150,16 @@ def _broker() -> str:
 
 
 def _supervisor() -> str:
-    """Say how long ago the leader of `manage.py supervise` showed itself."""
-    newest = Lease.objects.order_by("-until").first()
-    if newest is None:
+    """Say who leads `manage.py supervise`; workers for refresh and capture have other leases."""
+    leader = Lease.objects.filter(name=SUPERVISOR).first()
+    if leader is None:
         raise _failure("health.supervisor", "Nobody supervises.", "supervisor")
-    late = timezone.now() - newest.until
+    late = timezone.now() - leader.until
     if late > LEASE_GRACE:
         seconds = int(late.total_seconds())
         message = f"The supervisor has been silent for {seconds} s."
         raise _failure("health.supervisor", message, "supervisor")
-    return f"{newest.name} led by {newest.holder}"
+    return f"led by {leader.holder}"
 
 
 def _lakes() -> str:

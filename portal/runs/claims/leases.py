@@ -11,6 +11,9 @@ from django.db.models import F, Q
 from portal.reliability.claims import claim
 from portal.runs.models import Lease
 
+SUPERVISOR = "supervise"
+"""The lease of the supervisor that leads; each of its loops has one more."""
+
 
 def new_holder() -> str:
     """Return a name for this process that no other process has or had."""

@@ -49,14 +49,13 @@ def lag_by_front_end(request: HttpRequest) -> Chart | None:
         return None
     now = timezone.now()
     cells = [[found.cells.get((table, fe)) for fe in found.front_ends] for table in found.tables]
+    values = tuple(tuple(_value(cell, now) for cell in row) for row in cells)
+    if all(value is None for row in values for value in row):
+        return None  # without any colour there is an empty frame
     return heat_chart(
         "front-ends",
         title="Lag of front ends with the tables that stand worst",
-        grid=_Grid(
-            found.tables,
-            found.front_ends,
-            tuple(tuple(_value(cell, now) for cell in row) for row in cells),
-        ),
+        grid=_Grid(found.tables, found.front_ends, values),
         axes=Axes("Front end", "Table"),
         between=(0, 1),
         words=[[_words(cell, now) for cell in row] for row in cells],

@@ -73,5 +73,13 @@ def test_more_tables_cost_no_more_queries_and_stay_a_picture(
     assert (len(found.tables), len(found.front_ends)) == (20, 1)
 
 
+def test_where_nothing_is_known_yet_there_is_nothing_to_draw(
+    people: People, lake: LakeConfig, now: datetime
+) -> None:
+    target(cluster(), "a", now=now)
+    TargetFrontEnd.objects.update(freshness=Freshness.UNKNOWN, stale_since=None)
+    assert "nothing to draw yet" in picture(client_of(people.admin), "front-ends")
+
+
 def test_without_cached_tables_there_is_nothing_to_draw(people: People, lake: LakeConfig) -> None:
     assert "nothing to draw yet" in picture(client_of(people.admin), "front-ends")
