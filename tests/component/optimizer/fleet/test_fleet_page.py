@@ -239,11 +239,15 @@ def test_names_of_tables_are_for_who_sees_the_whole_lake(
 
 
 def cost(client: Client, address: str) -> int:
+    """The fewest queries of two requests: once a minute one notes that the session was used."""
     client.get(address)
-    with CaptureQueriesContext(connection) as caught:
-        assert client.get(address).status_code == 200
-    assert not [one for one in caught.captured_queries if "scanfilter" in one["sql"].lower()]
-    return len(caught)
+    numbers = []
+    for _ in range(2):
+        with CaptureQueriesContext(connection) as caught:
+            assert client.get(address).status_code == 200
+        assert not [one for one in caught.captured_queries if "scanfilter" in one["sql"].lower()]
+        numbers.append(len(caught))
+    return min(numbers)
 
 
 @pytest.mark.timeout(300)
