@@ -123,13 +123,12 @@ def free_port(host: str = LOOPBACK, *, wanted: int = 0) -> int:
     its port free.
     """
     others = (_PORTS[step % len(_PORTS)] for step in islice(_steps, _TRIES))
-    for port in chain((wanted,), others):
+    for port in chain((wanted,) if wanted else (), others):
         with socket.socket() as probe, suppress(OSError):
             # Connections of its last user that still wind down are no hindrance.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if port:
-                probe.bind((host, port))
-                return port
+            probe.bind((host, port))
+            return port
     raise StackError(f"No port is free on {host}.")
 
 

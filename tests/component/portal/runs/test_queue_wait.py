@@ -129,9 +129,7 @@ def test_one_that_takes_a_while_to_end_keeps_its_reason(now: datetime, yarn: Fak
     run.refresh_from_db()
     assert (run.state, yarn.killed) == (RunState.RUNNING, [name] * 3)
     texts = [event.text for event in run_events(run)]
-    assert [text.endswith(f"another queue; it is killed. {_STILL}") for text in texts].count(
-        True
-    ) == 1
+    assert sum(text.endswith(f"another queue; it is killed. {_STILL}") for text in texts) == 1
     yarn.is_deaf = False
     yarn.has(run.tag, "KILLED")
     run_poll(Run.objects.get(pk=run.pk), now=now + timedelta(seconds=70))

@@ -35,11 +35,18 @@ ELSEWHERE = "elsewhere/1234/5"
 GONE = timedelta(seconds=121)
 
 
-def started(now: datetime, launched: Launched | None = None, kind: str = "test.job") -> Run:
+def started(now: datetime, kind: str = "test.job") -> Run:
     run = run_request(kind, lake=LAKE, params={}, requested_by="olga", now=now)
     submitting(run, now=now)
     run.refresh_from_db()
-    return running(run, launched, now=now) if launched else run
+    return run
+
+
+def left(now: datetime, tmp_path: Path, kind: str = "test.job") -> Run:
+    """A run that is noted as running, whose application has ended."""
+    run = started(now, kind=kind)
+    with application(run.tag, tmp_path / run.tag) as launched:
+        return running(run, launched, now=now)
 
 
 def texts(run: Run) -> str:
@@ -76,9 +83,7 @@ def test_what_it_then_says_is_no_cancel_of_a_person(
     now: datetime, lake: LakeConfig, tmp_path: Path, outcome: str, state: RunState
 ) -> None:
     noting(JobKind)
-    run = started(now)
-    with application(run.tag, tmp_path / "log") as launched:
-        running(run, launched, now=now)
+    run = left(now, tmp_path)
     Run.objects.filter(pk=run.pk).update(host=ELSEWHERE)
     assert watch(now=now + GONE) == 1
     open_spool(run).write_manifest({"outcome": outcome, "error": None, "result": {}})
@@ -89,9 +94,7 @@ def test_one_that_acts_is_left_to_its_fence(
     now: datetime, lake: LakeConfig, tmp_path: Path
 ) -> None:
     noting(ActingJobKind)
-    run = started(now, kind="test.acting")
-    with application(run.tag, tmp_path / "log") as launched:
-        running(run, launched, now=now)
+    run = left(now, tmp_path, kind="test.acting")
     Run.objects.filter(pk=run.pk).update(host=ELSEWHERE)
     assert watch(now=now + GONE) == 1
     assert open_spool(run).read_control() == {}
@@ -163,9 +166,7 @@ def test_a_host_that_comes_back_amid_a_takeover_keeps_its_run(
     now: datetime, lake: LakeConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     noting(JobKind)
-    run = started(now)
-    with application(run.tag, tmp_path / "log") as launched:
-        running(run, launched, now=now)
+    run = left(now, tmp_path)
     Run.objects.filter(pk=run.pk).update(host=ELSEWHERE)
 
     def hold(run: Run) -> None:
@@ -206,10 +207,7 @@ def test_a_host_holds_what_runs_on_it_whatever_its_lakes_do(
     now: datetime, lake: LakeConfig, tmp_path: Path
 ) -> None:
     noting(JobKind)
-    here, there = started(now), started(now)
-    for run in (here, there):
-        with application(run.tag, tmp_path / run.tag) as launched:
-            running(run, launched, now=now)
+    here, there = left(now, tmp_path), left(now, tmp_path)
     Run.objects.filter(pk=there.pk).update(host=ELSEWHERE)
     runs_hold(now=now + GONE)
     assert watch(now=now + GONE) == 1
@@ -224,10 +222,7 @@ def test_who_drives_a_run_without_a_supervisor_holds_that_one_alone(
     now: datetime, lake: LakeConfig, tmp_path: Path
 ) -> None:
     noting(JobKind)
-    driven, other = started(now), started(now)
-    for run in (driven, other):
-        with application(run.tag, tmp_path / run.tag) as launched:
-            running(run, launched, now=now)
+    driven, other = left(now, tmp_path), left(now, tmp_path)
     before = Run.objects.get(pk=other.pk).lease_until
     run_hold(driven, now=now + GONE)
     driven.refresh_from_db()
